@@ -1,4 +1,4 @@
-"""hsgen: one generator of GPU sort kernels, driven by target descriptions.
+"""hsgen: a generator of GPU sort kernels for the devices that target files describe.
 
 `sort`, `argsort`, `topk` and `Sorter` are those of `hsgen.numpy`, for numpy arrays.  The first use of a name imports
 `hsgen.numpy`.  Nothing is imported earlier, because `hsgen.__main__` must first remove the current folder from Python's

@@ -1,4 +1,7 @@
-"""The Python API for NVIDIA GPUs: objects are built once and called many times, with arrays of any library."""
+"""The Python API for NVIDIA GPUs: build an object once, call it many times with arrays on the GPU.
+
+Arrays may be those of PyTorch, CuPy or Numba, or of any library with ``__cuda_array_interface__`` or DLPack.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,7 @@
-"""Out-of-place argsorts with the results of array libraries; see `hsgen.algorithms.radix.floats`."""
+"""Argsorts that return what torch.sort returns: original bits of zeros and NaNs, and 64-bit indices.
+
+`hsgen.algorithms.radix.floats` defines these variants of a sort.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,11 @@ from hsgen.cuda.prepared import Prepared
 
 
 class Argsorts:
-    """Variants of an argsort on a GPU; each method returns None if its variant does not serve `n` keys.
+    """Variants of an out-of-place argsort on a GPU.
 
-    floating: whether keys are floats in numeric order.  rewrite: as of `Kernels`.
+    Each method returns the launches of a variant, or None if the variant does not serve `n` keys.
+
+    floating: whether keys are floats in numeric order.  rewrite: as in `Kernels`.
 
     Methods raise:
         Unavailable, Wrong: a kernel does not compile, or the GPU cannot run it.
@@ -26,24 +31,25 @@ class Argsorts:
         self._gpu, self._sort, self._rewrite, self._floating = gpu, sort, rewrite, floating
 
     def raw(self, n: int, options: Options) -> Prepared | None:
-        """Return the single launch that sorts floats in numeric order, and in which zeros and NaNs keep their bits."""
+        """Return the single launch that sorts floats in numeric order and keeps the bits of zeros and NaNs."""
         kernels = self._raw
         if kernels is None or not 0 < n <= kernels.sort.plan.max_n:
             return None
         return Prepared(kernels, n, options, in_place=False)
 
     def uneven(self, n: int, options: Options) -> Prepared | None:
-        """Return the single launch that partitions floats by the quantiles of a sample of keys."""
+        """Return the single launch that sorts floats: it partitions keys by the quantiles of a sample of keys."""
         kernels = self._uneven
         if kernels is None or not 0 < n <= kernels.sort.parts[0].max_n:
             return None
         return Prepared(kernels, n, options, in_place=False)
 
     def widened(self, n: int, options: Options) -> tuple[Prepared, int] | None:
-        """Return launches that may store 64-bit indices, and the offset in scratch memory of the word that tells.
+        """Return launches that may store 64-bit indices, and the byte offset in scratch of the word that says whether.
 
-        If no sort of buckets follows, the last pass stores 64-bit indices, and for floats it restores the bits of zeros
-        and NaNs.  The word at the offset (`floats.turn`) tells a later launch whether the last pass has done this.
+        The keys decide on the device whether a sort of buckets follows the last pass.  If none does, the last pass
+        stores 64-bit indices, and for floats restores the bits of zeros and NaNs.  The word (`floats.turn`) is then 1
+        to 255, and the completing launch has nothing to do.
         """
         kernels = self._widened
         if kernels is None or n > kernels.sort.plan.max_n or (at := floats.turn(kernels.sort, n)) is None:

@@ -1,9 +1,11 @@
 """Prepare sorts in a thread, while the array library's own functions serve the calls; on by default.
 
-Unless this process has loaded the kernels of a sort, the sort is planned, rendered, compiled and loaded.  Without a
-cache, this takes up to seconds.  A thread prepares one sort after another, and ends when no sort is left.  A process
-that ends waits only for the sort in preparation.  If the kernels of a sort are loaded, the call itself prepares the
-sort in less than a millisecond.  Hence hsgen also serves calls whose lengths keep changing.
+The first sort of a kind in a process must select, render, compile and load kernels.  Without a cache, this takes up to
+seconds.  A thread does this work, one sort after another, and ends when no sort is left.  A process that ends waits
+only for the sort that the thread is preparing.
+
+Once the kernels are loaded, a call prepares its sort itself, in less than a millisecond.  Calls with ever new lengths
+are therefore also served by hsgen, not by the array library.
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ from hsgen.cuda import driver
 
 T = TypeVar("T")
 SWITCH = "HSGEN_BACKGROUND"
-"""The environment variable whose value 0 turns the thread off; a call of `prepare_in_thread` overrides the variable."""
+"""The environment variable that turns the thread off by the value 0; `prepare_in_thread` overrides the variable."""
 MODULES = "hsgen.cuda.order", "hsgen.cuda.selections"
-"""The modules that prepare calls; importing them takes half a second of processor time."""
+"""The modules that prepare sorts and selections; importing them takes half a second of processor time."""
 _KEPT = 1 << 12
 _lock = threading.Lock()
 _importing = threading.Lock()
@@ -36,7 +38,7 @@ _on: bool | None = None
 
 
 class Slow(Exception):
-    """The work in a `quick` block would import, render, compile or load."""
+    """The code in a `quick` block has reached work that takes long: to import, render, compile or load."""
 
 
 class _Here(threading.local):
@@ -57,12 +59,12 @@ def quick() -> Iterator[None]:
 
 
 def hasty() -> bool:
-    """Return True in a `quick` block."""
+    """Return True if this thread is in a `quick` block."""
     return _here.quick
 
 
 def slow() -> None:
-    """Announce slow work: raise `Slow` in a `quick` block.
+    """Announce that slow work follows: raise `Slow` in a `quick` block, and do nothing elsewhere.
 
     Raises:
         Slow: the caller is in a `quick` block.
@@ -72,9 +74,9 @@ def slow() -> None:
 
 
 def module(name: str) -> Any:
-    """Return one of `MODULES`, imported at its first use."""
+    """Return one of `MODULES`; the first call imports the module, which counts as slow work."""
     if name not in _imported:
-        driver.bindings()  # a missing package or driver is an error at once
+        driver.bindings()  # raises the error of a missing package or driver in the call, not in the thread
         slow()
         _imports(name)
     return sys.modules[name]
@@ -84,25 +86,25 @@ _imported: set[str] = set()
 
 
 def preload() -> None:
-    """Import `MODULES`, so that the thread need not; the packages of array libraries do so when they are imported."""
+    """Import `MODULES` now, so that no call waits for it; `hsgen.torch` and its like call this at their import."""
     _imports(*MODULES)
 
 
 def attribute(package: Any, name: str) -> Any:
-    """Return an attribute of a package that imports modules lazily; a fork waits until the import ends."""
+    """Return an attribute of a package that may import a module for it; a fork waits until the import ends."""
     with _importing:
         return getattr(package, name)
 
 
 def _imports(*names: str) -> None:
-    with _importing:  # a fork waits: a module whose import is under way would stay locked in the new process
+    with _importing:  # `fork` acquires this lock: a module that is being imported would stay locked in the child
         for name in names:
             import_module(name)
             _imported.add(name)
 
 
 def prepare_in_thread(on: bool = True) -> None:
-    """Turn preparation in a thread on or off; a preparation that has begun goes on.
+    """Turn preparation in a thread on or off; the thread still completes a preparation that it has begun.
 
     While the thread prepares a sort, the array library's own functions serve its calls, with the same results.
     """
@@ -113,7 +115,7 @@ def prepare_in_thread(on: bool = True) -> None:
 
 
 def _preload() -> None:
-    """Import the modules that prepare sorts, and load NVRTC."""
+    """Import `MODULES`, and load NVRTC; `prepare_in_thread` enqueues this function for the thread."""
     slow()
     _imports(*MODULES)
     with suppress(HsgenError):  # a call needs no NVRTC if the cache has its kernels
@@ -135,12 +137,12 @@ def enabled() -> bool:
 
 
 def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
-    """Return True while the thread runs `prepare` for the sort called `key`; the first call starts the thread's work.
+    """Return True while the thread prepares the sort called `key`; the first call enqueues `prepare` for the thread.
 
-    A sort that needs no slow work is prepared in the call itself, which then returns False.
+    If `prepare` reaches no slow work, the first call runs it to its end, and returns False.
 
     Raises:
-        Exception: the preparation raised this error; the next call starts a new preparation.
+        Exception: `prepare` raised this error in the thread; the next call enqueues `prepare` again.
     """
     with _lock:
         known = _known.get(key)
@@ -156,12 +158,13 @@ def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
 
 
 def served(key: Hashable, call: Callable[[], T], prepare: Callable[[], Any], instead: Callable[[], T]) -> T:
-    """Return the result of `call`, or of `instead` while the thread runs `prepare` for calls with this key.
+    """Return the result of `call`; but while the thread runs `prepare` for this key, the result of `instead`.
 
-    A `call` that raises `Slow` must not have changed anything.
+    The first call for a key tries `call`.  If `call` reaches slow work, it raises `Slow`, and must not have changed
+    anything.  The thread then runs `prepare`.
 
     Raises:
-        Exception: the preparation raised this error; the next call starts a new preparation.
+        Exception: `prepare` raised this error in the thread; the next call starts again.
     """
     with _lock:
         known = _known.get(key)
@@ -175,7 +178,7 @@ def served(key: Hashable, call: Callable[[], T], prepare: Callable[[], Any], ins
 
 
 def _waits(key: Hashable, known: Future[Any]) -> bool:
-    """Return True while the sort of a key is being prepared."""
+    """Return True while the thread prepares the sort of a key; raise the error of a failed preparation."""
     if not known.done():
         return True
     failure = known.exception()
@@ -187,7 +190,7 @@ def _waits(key: Hashable, known: Future[Any]) -> bool:
 
 
 def _begun(key: Hashable, prepare: Callable[[], Any]) -> Future[Any]:
-    """Return the preparation of a key, which the thread runs; enqueue it unless another caller has done so."""
+    """Enqueue `prepare` for the thread, unless another caller has done so for this key; return its future."""
     global _running
     with _lock:
         if key not in _known:
@@ -210,7 +213,7 @@ def wait_for_thread(seconds: float | None = None) -> bool:
 
 
 def _work() -> None:
-    """Prepare sorts until none is left, or the main thread has ended."""
+    """Run the thread: prepare sorts until none is left, or the main thread has ended."""
     global _running
     while True:
         with _lock:
@@ -221,12 +224,12 @@ def _work() -> None:
         try:
             prepare()
             future.set_result(None)
-        except BaseException as e:  # a later call raises it in its own thread
+        except BaseException as e:  # `_waits` raises it in the thread of a later call
             future.set_exception(e)
 
 
 def _reset() -> None:
-    """Forget the thread, which a forked process does not have."""
+    """In a forked process: forget the thread, which `fork` does not copy, and its unfinished preparations."""
     global _running, _lock
     _lock, _running = threading.Lock(), False
     _queue.clear()

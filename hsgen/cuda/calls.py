@@ -1,4 +1,4 @@
-"""Calls with arrays of any library: check the arrays' GPU, choose the stream, and order the streams involved."""
+"""Calls with arrays of any library: check the arrays' GPU, choose the stream, make streams wait for each other."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hsgen.cuda.driver import Device
 from hsgen.cuda.libraries import HOST, NOWHERE, Facts, Library, library_of
 
 Enqueue = Callable[[int, bool], None]
-"""A function that enqueues a call on a stream; its second argument is True for the library's current stream."""
+"""A function that enqueues a call.  Arguments: the stream's handle; whether it is the library's current stream."""
 
 
 def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
@@ -26,6 +26,9 @@ def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
 
 def run(device: Device, noun: str, library: Library, arrays: Sequence[Any], stream: Any, enqueue: Enqueue) -> int:
     """Enqueue a call on `stream`, or the current stream of the library; return the handle of the stream.
+
+    The arrays of a call without `stream` may belong to several libraries.  The call then waits for the current streams
+    of all these libraries, and these streams wait for the call.
 
     library: the library of the first array.  arrays: the arrays of the call, None for absent arrays.  The arrays stay
     alive until the GPU has executed the call.

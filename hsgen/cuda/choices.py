@@ -1,7 +1,7 @@
-"""The rules by which the functions on arrays choose a method to sort rows.
+"""The rules that choose a method for `hsgen.torch.sort` and its like: one of hsgen's sorts, or the array library's own.
 
-The rules follow from these times in microseconds, of float32 rows with 64-bit indices, on an H200 with PyTorch 2.11.
-The columns are torch.sort and three of the methods below:
+The rules follow from the times below, in microseconds, to sort float32 rows with 64-bit indices on an H200 with
+PyTorch 2.11.  The columns are torch.sort and the methods `ROWS`, `SEGMENTS` and `EACH`:
 
 | rows x keys | torch.sort | rows | segments | each |
 |---|---|---|---|---|
@@ -44,34 +44,34 @@ from dataclasses import dataclass
 WHOLE, ROWS, SEGMENTS, EACH, LIBRARY = "whole", "rows", "segments", "each", ""
 """The methods.
 
-WHOLE is one sort of one row.  ROWS is one launch with a work-group per row.  SEGMENTS is a segmented sort of all rows.
-EACH sorts one row after another, each by a sort of its own.  LIBRARY is the array library's own sort.
+WHOLE sorts a single row.  ROWS is one launch that sorts each row by one work-group.  SEGMENTS is a segmented sort of
+all rows.  EACH calls the sort of a single row for one row after another.  LIBRARY is the array library's own sort.
 """
 
 WIDE_UP_TO = 1 << 20
-"""Up to this count, a sort writes 64-bit indices.  For more keys, a sort writes 32-bit indices, and a later launch
-widens them.
+"""Up to this number of keys, the sort of a row of integers writes 64-bit indices.  For more keys, it is faster to write
+32-bit indices, which the completing launch (`hsgen.cuda.finish`) widens.
 """
 RAW_UP_TO = 1 << 19
-"""Up to this count, a sort of floats moves 64-bit indices and itself restores the bits of zeros and NaNs."""
+"""Up to this number of keys, the sort of a row of floats writes 64-bit indices and original zeros and NaNs itself."""
 UNEVEN_UP_TO = 1 << 21
-"""Up to this count, a single launch sorts floats: it partitions them by the quantiles of a sample of keys.  For more
-keys, passes with look-back sort them.
+"""Up to this number of keys, a row of floats is sorted by a single launch, and a longer row by passes with look-back.
 
-If a work-group would get more keys than it can hold, the single launch sorts by all digits instead.
+The single launch partitions keys among work-groups by the quantiles of a sample of keys.  If a work-group would get
+more keys than it can hold, the launch instead sorts all keys by one digit after another.
 """
 WIDEST = 1 << 32
-"""The least count that needs indices of more than 32 bits."""
+"""From this number of keys on, indices need more than 32 bits."""
 TOGETHER = (1 << 30) - 1
-"""The greatest total number of keys for which all rows are sorted together."""
+"""The greatest number of keys in all rows for the methods `ROWS` and `SEGMENTS`, which sort all rows in one call."""
 ANY = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A method for `rows` to `most` rows, each of `length` to `to` keys.
+    """A method for `rows` to `most` rows, each of `length` to `to` keys; both limits are included.
 
-    keys: the key types; empty for all types.  total: the greatest number of keys in all rows.
+    keys: the key types that the rule fits; empty for all types.  total: the greatest number of keys in all rows.
     """
 
     method: str
@@ -84,10 +84,10 @@ class Rule:
 
 
 _LIKEWISE = ("bool", "u8", "i8", "i16", "i32", "i64")
-"""The types that the sorts of all libraries put in the same order.
+"""The key types for which the array library's sort has the same result as hsgen.
 
-The other unsigned types are missing because torch.sort does not support them.  Floats are missing because torch.sort
-puts NaNs with a sign bit first.
+u16, u32 and u64 are missing because torch.sort does not support them.  Floats are missing because torch.sort puts NaNs
+with a sign bit first.
 """
 
 RULES = (
@@ -115,8 +115,8 @@ def choice(key: str, rows: int, length: int) -> str:
 ALONE_UP_TO = UNEVEN_UP_TO
 """The greatest length of one row of float32 keys that hsgen sorts faster than torch.sort even if one key is frequent.
 
-The times, in microseconds on an H100 with PyTorch 2.11, are of outputs of ReLU, half of which are zero.  The sample of
-the keys decides whether a single work-group must read all zeros:
+The table has times in microseconds, on an H100 with PyTorch 2.11, for outputs of ReLU, half of which are zero.  The
+times of longer rows vary, because a sample of the keys decides whether a single work-group must read all zeros.
 
 | keys | torch.sort | whole |
 |---|---|---|
@@ -130,15 +130,15 @@ the keys decides whether a single work-group must read all zeros:
 
 
 def frequent_keys_slow(key: str, rows: int, length: int) -> bool:
-    """Return True if a frequent key may make the sort slower than the array library's sort."""
+    """Return True if hsgen's sort may be slower than the array library's sort when one key is frequent."""
     return key == "f32" and rows == 1 and length > ALONE_UP_TO
 
 
 SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_TOGETHER = 1 << 13, 1 << 16, 1 << 20
-"""From these lengths on, selections are faster than torch.topk: `SELECTS_ROWS_FROM` for two rows or more,
-`SELECTS_FROM` for a single row.
+"""From these row lengths on, hsgen's selections are faster than torch.topk: `SELECTS_FROM` for a single row,
+`SELECTS_ROWS_FROM` for two rows or more.
 
-Shorter rows are selected if all rows together have at least `SELECTS_TOGETHER` keys.
+With shorter rows, hsgen is faster if all rows together have at least `SELECTS_TOGETHER` keys.
 
 Each number is the time of torch.topk divided by the time of hsgen, for calls on a stream of an H100 with PyTorch 2.11.
 k is 64 unless stated:
@@ -161,22 +161,22 @@ k is 64 unless stated:
 SELECTS_FEW, SELECTS_MOST = 128, 4096
 """The greatest k that hsgen serves: `SELECTS_FEW` for rows of up to 2^15 keys, `SELECTS_MOST` for longer rows.
 
-For a greater k, the selection would sort all keys of a row in local memory, or leave its result in the order of the
-row.
+For a greater k in short rows, the selection would sort all keys of a row in local memory.  For a greater k in long
+rows, its result would not be sorted.
 """
 GROUPS_FROM = 1 << 24
-"""The least number of 64-bit integers for which groups of equal keys are faster than torch.unique.
+"""The least number of int64 keys for which hsgen's `unique` is faster than torch.unique.
 
-Factors of the time of torch.unique over the time of hsgen, on an H100 with PyTorch 2.11: 1.6 to 1.8 for 2^24 int64
-keys, 1.3 to 1.6 for the same keys with the inverse.  From 2^20 int64 keys on, the factor is 0.8 to 1.6.  From 2^24
-int32 keys on, it is 1.0 to 1.8.  For fewer keys it is less.
+The time of torch.unique divided by the time of hsgen, on an H100 with PyTorch 2.11, is 1.6 to 1.8 for 2^24 int64 keys,
+and 1.3 to 1.6 for the same keys with return_inverse.  From 2^20 int64 keys on, the quotient is 0.8 to 1.6.  From 2^24
+int32 keys on, the quotient is 1.0 to 1.8.  For fewer keys, it is less.
 """
 GROUPS_ROWS_FROM, GROUPS_WIDTH = 1 << 20, 3
-"""The least number of rows, and the greatest number of keys in a row, for which groups of rows are faster than
+"""The least number of rows, and the greatest number of keys in a row, for which hsgen finds distinct rows faster than
 torch.unique.
 
-On an H100 with PyTorch 2.11, torch.unique of 2^20 rows of three keys takes 1.4 (int32) and 1.8 (int64) times as long.
-For rows of four keys the factor is 1.04, and for fewer or longer rows less.
+On an H100 with PyTorch 2.11, torch.unique takes 1.4 (int32) and 1.8 (int64) times as long as hsgen for 2^20 rows of
+three keys.  For rows of four keys the factor is 1.04, and for fewer or longer rows less.
 """
 
 
@@ -189,13 +189,13 @@ def selects(key: str, rows: int, length: int, k: int) -> bool:
 
 
 def groups(key: str, n: int, *, inverse: bool, sort: bool = True) -> bool:
-    """Return True if hsgen computes the distinct keys faster than the array library.
+    """Return True if hsgen finds the distinct keys among `n` keys faster than the array library.
 
-    sort: False if only runs of equal adjacent keys are wanted.
+    sort: False for torch.unique_consecutive, which compares only adjacent keys and does not sort.
     """
     return n >= GROUPS_FROM and key == "i64" and sort
 
 
 def groups_rows(key: str, n: int, width: int) -> bool:
-    """Return True if hsgen computes the distinct rows of `width` keys faster than the array library."""
+    """Return True if hsgen finds the distinct rows among `n` rows of `width` keys faster than the array library."""
     return n >= GROUPS_ROWS_FROM and width <= GROUPS_WIDTH

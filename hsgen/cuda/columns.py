@@ -33,13 +33,13 @@ class ColumnSorter(ColumnCalls):
     """A stable sort of rows by key columns on one GPU, the first column the most significant; see
     docs/guides/columns.md.
 
-    Adjacent columns are packed and sorted as in `hsgen.opencl.ColumnSorter`.  Each call takes its temporary memory from
-    the library of its arrays, and returns the memory in the order of the stream.  Temporary memory has at most 20 bytes
-    per row, plus the scratch memory of the sorts.  Calls in place also need a copy of the largest array.
+    Adjacent columns are packed and sorted as in `hsgen.opencl.ColumnSorter`.  Each call allocates temporary memory as
+    `Sorter` does, and frees it in stream order.  Temporary memory has at most 20 bytes per row, plus the scratch memory
+    of the sorts.  Calls in place also need a copy of the largest array.
 
     Args:
-        by: the key columns, each a key type as of `Sorter`, or a pair of a key type and an order.
-        target, device: as of `hsgen.cuda.Sorter`.
+        by: the key columns, each a key type as in `Sorter`, or a pair of a key type and an order.
+        target, device: as in `hsgen.cuda.Sorter`.
 
     Raises:
         hsgen.core.errors.Usage: there is no column, or no such target, key type, order or GPU.
@@ -57,7 +57,7 @@ class ColumnSorter(ColumnCalls):
         self.max_n = min(MOST_ROWS, *(x.sort.max_n for x in self._sorts))
 
     def __repr__(self) -> str:
-        """Columns and device."""
+        """The columns and the device as text."""
         return f"<{type(self).__name__}: by={self.by!r}, device={self._gpu.host.label!r}>"
 
     def __call__(
@@ -74,14 +74,14 @@ class ColumnSorter(ColumnCalls):
 
         The call runs on `stream`, by default on the current stream of the library of the first column.
 
-        `keys` has an array for each column, or a `Field` of an array of records.  `values` are any number of arrays
-        whose items move with their rows; an item is an element, or values[i] of an array with more dimensions.  Without
+        `keys` has an array for each column, or a `Field` for a column inside of records.  `values` are any number of
+        arrays whose items move with their rows.  The item of row i is values[j][i], which may be a slice.  Without
         `out` and `values_out`, the sort is in place.  `index_out`, an array of 32-bit numbers, receives the original
-        index of each row.  With `index_out` and without `out`, keys are only read.  The records of a `Field` are only
-        read; pass the records as values to sort them too.
+        index of each row.  With `index_out` and without `out`, keys are only read.  A `Field` is always only read; to
+        sort its records, pass them as values too.
 
         Raises:
-            TypeError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            TypeError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.
             ValueError: a wrong number of arrays, arrays of different lengths, keys of a wrong type, arrays that are not
                 in C order or on another GPU, outputs that overlap other arguments, a stream of another GPU.
             hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.
@@ -102,7 +102,7 @@ class ColumnSorter(ColumnCalls):
         calls.run(self._gpu, _NOUN, library, arrays, stream, steps)
 
     def _look(self, array: Any, name: str) -> Array:
-        """Check the GPU of an array; return the facts of the array."""
+        """Check that an array is on the sorter's GPU; return its memory range, element type and shape."""
         address, facts = library_of(array, name).view(array)
         calls.check_place(facts, name, _NOUN, self._gpu)
         size = bytes_of(facts)
@@ -117,7 +117,7 @@ class ColumnSorter(ColumnCalls):
 
 
 class _Steps:
-    """The steps of a call on a stream; `free` returns their temporary memory to the library."""
+    """The CUDA implementation of `hsgen.runners.columns.Steps`: all steps of a call run on one stream."""
 
     def __init__(self, device: Device, library: Library, gather: Gatherer, stream: int, *, current: bool) -> None:
         self._gpu, self._library, self._gather, self._stream = device, library, gather, stream
@@ -126,7 +126,7 @@ class _Steps:
         self._memories: list[Memory] = []
 
     def free(self) -> None:
-        """Free the temporary memory after all enqueued work."""
+        """Return all temporary memory to the library, which may reuse it once the stream has run the enqueued steps."""
         while self._memories:
             self._library.free(self._memories.pop(), self._stream)
 
@@ -172,7 +172,7 @@ class _Steps:
             self._run(prepared, order.at, {_VALUES: source.at, _VALUES_OUT: to.at})
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
-        """See `Steps`; the items of an array in place are first copied, then gathered from the copy."""
+        """See `Steps`.  In place, the items are first copied, and gathered from the copy."""
         source, size = one.source, one.item_bytes
         if one.in_place:
             source, driver = self.room("before", size * n), bindings()
@@ -180,7 +180,10 @@ class _Steps:
         self.gather(order, source, one.to, size, n)
 
     def _run(self, prepared: Prepared, source: int, roles: dict[int, int]) -> None:
-        """Launch with the addresses of the keys and of `roles`; all other roles get the address of the keys."""
+        """Launch with the address `source` of the keys, and the addresses `roles` of the arrays that the launches use.
+
+        The launches use no further roles; these get the address of the keys.
+        """
         bases = [source] * len(ROLES)
         for role, address in roles.items():
             bases[role] = address

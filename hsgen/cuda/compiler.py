@@ -1,4 +1,4 @@
-"""Compile kernels by NVRTC, which needs no GPU, driver or C compiler; the user's cache keeps the machine code."""
+"""Compile kernels by NVRTC, and keep the machine code in the user's cache; no GPU, driver or C compiler is needed."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _MAGIC = b"\x7fELF"
 def cubin(text: str, arch: int, path: str) -> bytes:
     """Return the machine code of CUDA C++ for sm_<arch>; messages name the text by `path`.
 
-    The code comes from the first source that has it: the package of machine code (`hsgen.cuda.shipped`), the cache, a
-    compilation.  The name of a cache entry is the hash of the text, the options, the version of NVRTC and the
-    architecture.  If an entry is damaged, or belongs to another user, the text is compiled again.
+    The code comes from the optional package of machine code (`hsgen.cuda.shipped`), or else from the cache, or else
+    from a compilation.  The name of a cache entry has a hash of the text, the options and the version of NVRTC.  If an
+    entry is damaged, or belongs to another user, the text is compiled again.
 
     Raises:
         Unavailable: NVRTC is not installed, or does not support the architecture.
@@ -40,7 +40,7 @@ def cubin(text: str, arch: int, path: str) -> bytes:
     code = _kept(place)
     if code is None:
         code = compiled(text, arch, path)
-        with suppress(Unavailable):  # without the entry, the next call compiles again
+        with suppress(Unavailable):  # the cache cannot be written: the next process compiles again
             folders.keep(place, code)
     return code
 
@@ -50,9 +50,9 @@ _collected: dict[tuple[int, str], str] | None = None
 
 @contextmanager
 def collecting() -> Iterator[dict[tuple[int, str], str]]:
-    """In the block, `cubin` collects the texts that it gets, and compiles none.
+    """In the block, `cubin` compiles nothing, and only collects the texts of kernels.
 
-    Yield the dictionary of collected texts: (architecture, text) is the key, the path for messages the value.
+    Yield the dictionary of collected texts: a key is (architecture, text), a value the path for messages.
     """
     global _collected
     _collected = {}
@@ -82,7 +82,7 @@ def options(arch: int) -> list[str]:
 
 
 def _name(text: str, arch: int) -> str:
-    """Return the name of a cache entry."""
+    """Return the name of the cache entry of a text for sm_<arch>."""
     state = "\0".join([*options(arch), ".".join(map(str, version())), text])
     return f"sm{arch}-{hashlib.sha256(state.encode()).hexdigest()}.cubin"
 
@@ -108,7 +108,7 @@ def compiled(text: str, arch: int, path: str) -> bytes:
 
 @cache
 def _nvrtc() -> Any:
-    """Return the module of NVRTC's functions, after loading the library."""
+    """Load NVRTC's library; return the module with its functions."""
     nvrtc = package("nvrtc")
     try:
         nvrtc.nvrtcVersion()
@@ -130,7 +130,7 @@ def _version() -> str:
 
 @cache
 def architectures() -> tuple[int, ...]:
-    """Return the NN of each sm_NN that NVRTC supports."""
+    """Return the architectures that NVRTC supports, such as 90 for sm_90."""
     return tuple(_done(_nvrtc().nvrtcGetSupportedArchs()))
 
 
@@ -167,7 +167,7 @@ def _errors(nvrtc: Any, program: Any, path: str) -> list[str]:
 
 @contextmanager
 def _own_locale() -> Iterator[None]:
-    """Restore the thread's locale after the block, because NVRTC changes it and Python's decoding depends on it."""
+    """Restore the thread's locale after the block: NVRTC changes the locale, on which Python's decoding depends."""
     swap = getattr(ctypes.CDLL(None), "uselocale", None)
     if swap is None:
         yield

@@ -27,7 +27,7 @@ class Checker(Runner):
     """Digests of arrays of keys of one type on one GPU; see docs/guides/digest.md.
 
     Args:
-        key, value, order, target, device: as of `hsgen.cuda.Sorter`.  With the value "index", the checker digests the
+        key, value, order, target, device: as in `hsgen.cuda.Sorter`.  With the value "index", the checker digests the
             input of an argsort: each key with its index.  To digest the output of the argsort, use a checker with
             values of 4 bytes, or of 8 bytes for "index64".
         bit_range: whether calls may choose the bits by which keys are compared.
@@ -67,12 +67,12 @@ class Checker(Runner):
     ) -> Digest:
         """Digest the first `n` keys (by default all) with their values; wait for the digest and return it.
 
-        With a `size` above n, the digest also covers the elements from n up to `size`, to detect a change of these
-        elements.  With 0, it covers only n elements.  Pass 0 for an argsort, because the index array has no contents
-        before the sort.  The arrays are only read.
+        With a `size` above n, the digest also covers the elements from n up to `size`, which a sort of n keys must not
+        change.  With the default 0, the digest covers only the first n elements.  Pass 0 for an argsort, whose index
+        array has no defined contents before the sort.  The arrays are only read.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`, or the size is negative.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`, or the size is negative.
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         driver, words = bindings(), (ctypes.c_uint32 * WORDS)()
@@ -85,5 +85,5 @@ class Checker(Runner):
         return read(list(words))
 
     def _before(self, call: Checked, bases: list[int], stream: int) -> None:
-        """See `Runner`."""
+        """See `Runner`; the array that receives the digest belongs to the checker."""
         bases[_REPORT] = self._report

@@ -15,12 +15,14 @@ from hsgen.engines.host import Host, numbered
 from hsgen.system import extras
 
 API, PLATFORM, VENDOR, WARP = "cuda", "NVIDIA CUDA", 0x10DE, 32
-_EARLY = 90  # least compute capability with programmatic dependent launch
-_GRAPHS = 12030  # least driver version whose graphs capture programmatic dependent launches
+_EARLY = 90  # least compute capability with programmatic dependent launch: 9.0
+_GRAPHS = 12030  # least driver version whose graphs can capture programmatic dependent launches: CUDA 12.3
 
 
 def package(name: str) -> Any:
-    """Import a module of cuda.bindings, "" for the package itself; only this function imports cuda.bindings.
+    """Import and return the module `name` of cuda.bindings, or with "" the package itself.
+
+    No other function imports cuda.bindings.
 
     Raises:
         Unavailable: cuda.bindings is not installed.
@@ -32,11 +34,11 @@ def package(name: str) -> Any:
 
 
 stand_in: Any = None
-"""An object with the driver's functions that replaces the driver in this process; see `hsgen.cuda.offline`."""
+"""None, or an object that replaces the driver in this process: it has the same functions (`hsgen.cuda.offline`)."""
 
 
 def bindings() -> Any:
-    """Return the driver's functions, after cuInit.
+    """Return the module with the driver's functions; the first call also calls cuInit.
 
     Raises:
         Unavailable: cuda.bindings or the driver is not installed, or the driver lists no GPU.
@@ -61,7 +63,9 @@ def _name(code: Any) -> str:
 
 
 def done(result: tuple[Any, ...], name: str = "the driver") -> Any:
-    """Return the results of a driver function without its error code: None, a value or a tuple.
+    """Check the error code in `result`, and return the further results of the driver function `name`.
+
+    No further result returns None, one returns the value, several return a tuple.
 
     Raises:
         Unavailable: there is too little memory.
@@ -77,10 +81,10 @@ def done(result: tuple[Any, ...], name: str = "the driver") -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """A GPU: its number, the handle of its primary context, its facts, and its `Host`.
+    """A GPU.  number: its number in the driver.  context: the handle of its primary context.
 
     cores: the number of multiprocessors.  rows: the greatest y dimension of a grid.  early: whether launches use
-    programmatic dependent launch.  A kernel may then start before earlier kernels end, and waits for them itself.
+    programmatic dependent launch: a kernel may start before earlier kernels end, and waits for them itself.
     """
 
     number: int
@@ -92,12 +96,12 @@ class Device:
 
     @property
     def arch(self) -> int:
-        """The NN of the GPU's sm_NN."""
+        """The number of the GPU's architecture, such as 90 for sm_90."""
         return self.host.compute
 
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Make the primary context current in this thread."""
+        """In the block, the primary context is current in this thread."""
         pushed = self.enter()
         try:
             yield
@@ -106,7 +110,7 @@ class Device:
                 self.leave()
 
     def enter(self) -> bool:
-        """Make the primary context current, unless it is current; return True if `leave` must follow."""
+        """Make the primary context current, if it is not; return True if the caller must call `leave` afterwards."""
         driver = bindings()
         if int(driver.cuCtxGetCurrent()[1]) == self.context:
             return False
@@ -125,7 +129,7 @@ def _handle(number: int) -> Any:
 
 
 def _fact(number: int, name: str) -> int:
-    """Return an attribute of a GPU."""
+    """Return the value of CU_DEVICE_ATTRIBUTE_<name> for a GPU."""
     driver = bindings()
     which = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
     return int(done(driver.cuDeviceGetAttribute(which, _handle(number)), "cuDeviceGetAttribute"))
@@ -183,8 +187,9 @@ def device(number: int) -> Device:
 
 
 def chosen(number: int | None) -> Device:
-    """Return a GPU by its number; None selects the GPU of the thread's current context, or without a context the first
-    GPU.
+    """Return a GPU by its number; None selects the GPU of the thread's current context.
+
+    Without a current context, None selects the first GPU.
 
     Raises:
         TypeError: the number is not an integer.

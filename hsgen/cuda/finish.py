@@ -1,6 +1,6 @@
-"""The launch that completes an argsort of rows: it widens indices, and restores the bits of zeros and NaNs.
+"""The completing launch of an argsort: it widens indices to 64 bits, and restores the bits of zeros and NaNs.
 
-The kernel is in ``templates/apis/cuda/python/finish.cu``.
+A sort in numeric order has replaced these bits.  The kernel is in ``templates/apis/cuda/python/finish.cu``.
 """
 
 from __future__ import annotations
@@ -22,24 +22,25 @@ _FILE = "apis/cuda/python/finish.cu"
 _NAME = "hs_finish"
 _THREADS, _EACH = 256, 8
 _BLOCKS = 32
-"""Greatest number of blocks per multiprocessor: four times as many as run at once.
+"""Greatest number of blocks per multiprocessor: four times as many as run at once.  A block processes several tiles.
 
-The bound is low because many launches have no work to do.
+The bound is low because in many launches, every block ends at once: a pass of the sort has done its work.
 """
 _UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A variant of the kernel: the float type whose bits it restores, or "", and the size of the sort's indices in
-    bytes.
+    """A variant of the kernel.
+
+    key: the float type whose zeros and NaNs it restores, or "".  index_bytes: the size of the sort's indices.
     """
 
     key: str
     index_bytes: int
 
     def text(self) -> str:
-        """Return the text of the kernel with its definitions."""
+        """Return the CUDA C++ of this variant: its definitions, then the kernel."""
         return _text(self)
 
 
@@ -55,12 +56,12 @@ def _text(kind: Kind) -> str:
 
 
 def loading(device: Device, key: str, index_bytes: int) -> AbstractContextManager[None]:
-    """Return a context manager that loads the kernel of a variant in a thread, while its block runs."""
+    """Return a context manager that compiles and loads the kernel of a variant in a thread, while the block runs."""
     return kernels.meanwhile(device, _NAME, Kind(key, index_bytes).text(), _FILE)
 
 
 class Finish:
-    """The launch for `n` items in rows of `length` items.
+    """The completing launch for `n` items in rows of `length` items.
 
     key: a float type, for which the launch restores the bits of zeros and NaNs, or "".  index_bytes: the size of the
     sort's indices.  widen: whether the launch writes 64-bit indices that count within their rows.  in_row: whether the
@@ -81,10 +82,11 @@ class Finish:
         self._lock = Lock()
 
     def run(self, index: int, to: int, keys: int, source: int, stream: int, turn: int = 0) -> None:
-        """Launch with the addresses of indices, 64-bit indices, sorted keys and keys before the sort.
+        """Launch on a stream.
 
-        `turn` is the address of a word, or 0 for none.  If the word is 1 to 255, a pass of the sort has already done
-        the work of this launch.
+        index, to, keys, source: the addresses of the sort's indices, of the 64-bit indices to write, of the sorted keys
+        and of the keys before the sort.  turn: the address of a word on the device, or 0.  If the word is 1 to 255, a
+        pass of the sort has already done the work, and the launch does nothing.
 
         Raises:
             Wrong: the driver refuses the launch.
@@ -106,5 +108,5 @@ class Finish:
         return Recorded(self._launch, (*addresses, *self._numbers), which)
 
     def _addresses(self, index: int, to: int, keys: int, source: int, turn: int) -> list[int]:
-        """Return the kernel's addresses in the order of its arguments; 0 is no array."""
+        """Return the kernel's addresses in the order of its arguments; 0 for an array that the kernel does not use."""
         return [index, to if self._widen else 0, *([keys, source] if self._keys else []), turn]

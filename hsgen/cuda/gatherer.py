@@ -34,12 +34,12 @@ def _viewed(array: Any, name: str, item_bytes: int | None) -> tuple[int, int]:
 
 
 class _Values(Runner):
-    """Gathers of items that consist of values of 4, 8 or 16 bytes."""
+    """A gather whose kernel moves each item in units of 4, 8 or 16 bytes."""
 
     _calls: GatherCalls
 
     def __init__(self, device: int, value: str, target: str | os.PathLike[str] | None) -> None:
-        """Build the gather whose kernel moves values of the kind `value` (v4, v8 or v16)."""
+        """Select the kernel that moves units of 4, 8 or 16 bytes; `value` is "v4", "v8" or "v16"."""
         super().__init__(device, target, GatherCalls(value))
 
     def run(self, index: Any, source: Any, out: Any, size: int, n: Any, stream: Any) -> None:
@@ -47,7 +47,7 @@ class _Values(Runner):
         self._run((index, source, out), self._calls.integers(n, size), stream)
 
     def launches(self, n: int, size: int) -> Prepared:
-        """Return the launches that reorder an array of `n` items of `size` bytes."""
+        """Return the launches that gather `n` items of `size` bytes from an array of `n` items."""
         options = replace(PLAIN, segment_count=n, take=size // self._sort.signature.value_bytes)
         return self.prepared(n, settled(self._sort, n, options, self._roles), in_place=False)
 
@@ -59,7 +59,7 @@ class Gatherer:
     Each kernel is compiled at its first use.
 
     Args:
-        target, device: as of `hsgen.cuda.Sorter`.
+        target, device: as in `hsgen.cuda.Sorter`.
 
     Raises:
         hsgen.core.errors.Usage: there is no such GPU.
@@ -72,7 +72,7 @@ class Gatherer:
         self._lock = RLock()
 
     def __repr__(self) -> str:
-        """Operation and device."""
+        """The operation and the device as text."""
         return f"<{type(self).__name__}: gather, device={self._gpu.host.label!r}>"
 
     def __call__(
@@ -89,12 +89,12 @@ class Gatherer:
 
         The call runs on `stream`, by default on the current stream of the library of `index`.
 
-        `index` has 32-bit numbers.  In a flat array, an item is an element, which may have a structured type.  In an
-        array with more dimensions, an item is array[i].  `item_bytes` replaces this size of an item.  If an index is
-        not less than the number of items in `source`, nothing is written for it.
+        `index` has 32-bit numbers.  An item is array[i]: an element, which may have a structured type, or a slice of an
+        array with more dimensions.  `item_bytes` sets another size of an item.  If index[i] is not below the number of
+        items in `source`, out[i] is not written.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; items have different sizes, or an
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`; items have different sizes, or an
                 address is not a multiple of 4.
             hsgen.core.errors.Usage: the size of items is not a multiple of 4 bytes; there are 2^31 values or more in
                 `source` or `out`; there is no such target.
@@ -105,7 +105,10 @@ class Gatherer:
         self.of(gcd(size, at, to)).run(index, source, out, size, n, stream)
 
     def of(self, aligned: int) -> _Values:
-        """Return the gather for items whose size and addresses are multiples of `aligned` bytes."""
+        """Return the gather in the widest unit (16, 8 or 4 bytes) that divides `aligned`; build it at its first use.
+
+        aligned: a number of bytes that divides the size and the address of every item.
+        """
         value = unit(aligned)
         with self._lock:
             if value not in self._by_value:

@@ -21,15 +21,15 @@ from hsgen.runners.group_by import GroupingCalls
 class GroupBy(Runner):
     """A reduction of groups of equal keys on one GPU; the keys of a group need not be adjacent.
 
-    A call sorts keys and values into scratch memory, then reduces the runs.  The resulting groups are therefore sorted
+    A call sorts keys and values into scratch memory, then reduces runs of equal keys.  Groups are therefore sorted
     by key.  The sort is stable, so the result is the same in every call, even for sums of floats.
 
     Args:
-        key, value, target, device: as of `ReduceByKey`.
+        key, value, target, device: as in `ReduceByKey`.
         order: the order of groups, "ascending" or "descending".
 
     Raises:
-        hsgen.core.errors.Usage, hsgen.core.errors.Unavailable: as of `ReduceByKey`.
+        hsgen.core.errors.Usage, hsgen.core.errors.Unavailable: as in `ReduceByKey`.
     """
 
     _calls: GroupingCalls
@@ -63,7 +63,7 @@ class GroupBy(Runner):
         `first_indices` receives indices in the sorted array, not in `keys`.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as of `ReduceByKey`.
+            TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as in `ReduceByKey`.
         """
         arrays = (keys, values, groups, out, values_out, counts, first_indices)
         self._run(arrays, self._calls.integers(None, reduction), stream)
@@ -73,10 +73,10 @@ def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") 
     """Return a new sorted array of the distinct keys of a flat array of PyTorch or CuPy; wait until their number is
     known.
 
-    With `return_counts`, return a pair: the distinct keys, and for each the number of equal keys, as 32-bit integers.
+    With `return_counts`, return two arrays: the distinct keys, and how often each occurs, as 32-bit integers.
 
     Raises:
-        TypeError, ValueError, hsgen.core.errors.Usage: as of `GroupBy`; an array of another library.
+        TypeError, ValueError, hsgen.core.errors.Usage: as in `GroupBy`; an array of another library.
     """
     runs = _runs(keys, lambda key, device: _group_by(key, order, device))
     return runs if return_counts else runs[0]
@@ -88,18 +88,18 @@ def run_length_encode(keys: Any) -> Any:
     A run consists of equal adjacent keys of a flat array of PyTorch or CuPy.  Lengths are 32-bit numbers.
 
     Raises:
-        TypeError, ValueError, hsgen.core.errors.Usage: as of `ReduceByKey`; an array of another library.
+        TypeError, ValueError, hsgen.core.errors.Usage: as in `ReduceByKey`; an array of another library.
     """
     return _runs(keys, _reduce)
 
 
 def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
-    """Return the keys of runs and the lengths of runs, trimmed to the number of runs."""
+    """Call the reduction that `reducer` returns for a key type and a GPU; return the key and the length of each run."""
     library = library_of(keys, "keys")
     _, facts = library.view(keys)
-    n = facts.shape[0] if len(facts.shape) == 1 else 0  # the call below refuses other shapes
+    n = facts.shape[0] if len(facts.shape) == 1 else 0  # the reduction raises an error if the array is not flat
     out, counts, groups = library.empty(keys, n), library.empty(keys, n, words=True), library.empty(keys, 1, words=True)
-    device = facts.device if facts.device >= 0 else None  # the call below refuses arrays on the host
+    device = facts.device if facts.device >= 0 else None  # the reduction raises an error for an array on the host
     reducer(facts.type, device)(keys, out=out, groups=groups, counts=counts)
     count = int(groups[0])
     return out[:count], counts[:count]
@@ -107,7 +107,7 @@ def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=16)
 def _group_by(key: Any, order: str, device: int | None) -> GroupBy:
-    """Return a grouping, built once for a type of keys and a GPU."""
+    """Return a `GroupBy` without values; the cache keeps the last 16, so that `unique` builds each once."""
     return GroupBy(key, order=order, device=device)
 
 

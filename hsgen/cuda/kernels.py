@@ -1,4 +1,4 @@
-"""The kernels of a sort on one GPU: rendered, compiled and loaded at their first use."""
+"""The kernels of a sort on one GPU; each is rendered, compiled and loaded at its first use."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ class Loaded:
 
 
 class Kernels:
-    """The kernels of a sort for one GPU.  rewrite: a function that changes the definitions that precede each kernel."""
+    """The kernels of a sort for one GPU.
+
+    rewrite: a function that changes the text of definitions that precedes each kernel (`hsgen.cuda.numeric`).
+    """
 
     def __init__(self, device: Device, sort: Sort, rewrite: Callable[[str], str] = str) -> None:
         self.device, self.sort = device, sort
@@ -45,7 +48,7 @@ class Kernels:
     def text(self, name: str) -> tuple[str, str]:
         """Return the text from which a kernel is compiled, and the path that names the text in messages.
 
-        Only this kernel is rendered, because Jinja takes longer to compile the templates of all kernels.
+        Only this kernel is rendered: for all kernels, Jinja would have to compile more templates.
         """
         source = render(self.sort, API.name, name)
         return self._rewrite(source.prelude) + source.parts[name], source.path
@@ -70,10 +73,10 @@ class Kernels:
             self._loaded[name] = self._load(self._known[name], code)
 
     def _compiled(self, names: Sequence[str]) -> list[bytes]:
-        """Return the machine code of kernels.
+        """Return the machine code of the kernels `names`, compiled in up to 8 threads.
 
-        A compilation begins as soon as the text of its kernel is rendered.  NVRTC takes longest for kernels with many
-        shared arrays, which are therefore rendered first.
+        Kernels are rendered one after another, and each goes to a thread at once.  NVRTC takes longest for kernels with
+        many shared arrays; these are rendered first.
         """
         if len(names) < 2:
             return [compiler.cubin(*self._subject(name)) for name in names]
@@ -83,7 +86,7 @@ class Kernels:
             return [compilations[name].result() for name in names]
 
     def _subject(self, name: str) -> tuple[str, int, str]:
-        """Return the arguments of `compiler.cubin` for a kernel."""
+        """Return the arguments for `compiler.cubin` that compile a kernel."""
         text, path = self.text(name)
         return text, self.device.arch, path
 
@@ -118,7 +121,8 @@ class Kernels:
 def load(device: Device, name: str, code: bytes) -> int:
     """Load machine code and return the handle of its kernel; the code stays loaded until the process ends.
 
-    The kernel is loaded into the context at once.  Later, during the capture of a graph, the context could not load it.
+    The last driver call loads the kernel into the context at once.  Otherwise, the driver would load the kernel at its
+    first launch, which is impossible during the capture of a graph.
 
     Raises:
         Wrong: the driver does not load the kernel.
@@ -132,9 +136,7 @@ def load(device: Device, name: str, code: bytes) -> int:
 
 
 def _with_compiler(loads: Callable[[], None]) -> None:
-    """Call `loads`.  If the driver refuses machine code of `hsgen_cubins`, stop using that package and call `loads`
-    again.
-    """
+    """Call `loads`; if it fails with machine code of the package `hsgen_cubins`, disable the package and call again."""
     used = shipped.used()
     try:
         loads()
@@ -150,9 +152,9 @@ _compiling = Lock()
 
 
 def single(device: Device, name: str, text: str, path: str) -> Any:
-    """Return the driver's function of a kernel that belongs to no sort; messages name its text by `path`.
+    """Return the driver's function of the kernel `name` in a CUDA C++ text of its own, such as that of `Finish`.
 
-    The kernel is compiled and loaded once.
+    The kernel is compiled and loaded at the first call.  Messages name its text by `path`.
 
     Raises:
         Unavailable, Wrong: the kernel does not compile or load.
@@ -170,7 +172,10 @@ def single(device: Device, name: str, text: str, path: str) -> Any:
 
 @contextmanager
 def meanwhile(device: Device, name: str, text: str, path: str) -> Iterator[None]:
-    """In the block, load a kernel that belongs to no sort in a thread; a later call of `single` reports errors."""
+    """Call `single` in a thread, so that its kernel is compiled while the block runs.
+
+    An error in the thread is dropped; the caller's later call of `single` raises it.
+    """
     if (device.number, name, text) in _single or background.hasty():
         yield
         return
@@ -181,7 +186,7 @@ def meanwhile(device: Device, name: str, text: str, path: str) -> Iterator[None]
 
 @contextmanager
 def relaxed() -> Iterator[None]:
-    """In the block, let this thread load code even while this thread or another captures a graph."""
+    """In the block, this thread may load code even while any thread captures a graph."""
     driver = bindings()
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
     before = done(driver.cuThreadExchangeStreamCaptureMode(mode))

@@ -1,4 +1,4 @@
-"""The supported array libraries: addresses of arrays, current streams, and scratch memory."""
+"""The supported array libraries: how each tells the address of an array and its stream, and allocates memory."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from hsgen.cuda.driver import bindings, done
 
 HOST, NOWHERE = -1, -2
 LEGACY = 1
-"""The number of the legacy default stream in array interfaces."""
+"""The number that means the legacy default stream in ``__cuda_array_interface__`` and DLPack."""
 
 
 class Facts(NamedTuple):
-    """What a call must know of an array besides its address; hashable, because prepared calls are looked up by it.
+    """What a call must know of an array besides its address; the key by which an earlier equal call is looked up.
 
-    type: the library's type of elements.  contiguous: whether the array is in C order.  device: the number of the GPU,
-    `HOST`, or `NOWHERE` for an array without elements.  The address of such an array may be just beyond its memory.
+    type: the library's type of elements.  contiguous: whether the array is in C order.  device: the number of the GPU;
+    `HOST`; or `NOWHERE` for an array without elements, because its address may lie in no memory of a GPU.
     """
 
     type: Any
@@ -39,13 +39,13 @@ class Memory(NamedTuple):
 
 
 class Library:
-    """Arrays with ``__cuda_array_interface__``; scratch memory comes from the driver's pool."""
+    """The base class, for libraries with ``__cuda_array_interface__``; scratch memory is from the driver's pool."""
 
     keeps = True
     """Whether a call must keep its arrays alive until the stream has executed the call."""
 
     def view(self, array: Any) -> tuple[int, Facts]:
-        """Return the address of an array, and its facts."""
+        """Return the address and the `Facts` of an array."""
         face = array.__cuda_array_interface__
         (address, readonly), shape = face["data"], tuple(map(int, face["shape"]))
         dtype, strides = _types.get(face["typestr"]) or _type(face["typestr"]), face.get("strides")
@@ -58,17 +58,16 @@ class Library:
         return 0 if handle in (None, LEGACY) else int(handle)
 
     def allocate(self, size: int, device: int, stream: int, *, current: bool) -> Memory:
-        """Return scratch memory for work on a stream; current: whether this is the library's current stream."""
+        """Allocate scratch memory for work on a stream; current: whether `stream` is the library's current stream."""
         address = int(done(bindings().cuMemAllocAsync(size, stream), f"{size} bytes of scratch memory"))
         return Memory(address, address)
 
     def free(self, memory: Memory, stream: int) -> None:
-        """Free scratch memory once the stream has executed all enqueued work."""
+        """Free scratch memory in stream order: after all work that is enqueued on the stream so far."""
         done(bindings().cuMemFreeAsync(memory.owner, stream), "cuMemFreeAsync")
 
     def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
-        """Return a new array of `n` elements on the GPU of `like`, with its element type, or for `words` of 32-bit
-        numbers.
+        """Return a new array of `n` elements on the GPU of `like`: of its element type, or if `words`, of 32 bits.
 
         Raises:
             TypeError: the library cannot create arrays.
@@ -78,16 +77,17 @@ class Library:
         )
 
     def record(self, array: Any, device: int, stream: int) -> None:
-        """Tell the library that a stream other than its current stream uses an array, if the library keeps such
-        records.
+        """Tell the library's allocator that `stream`, not the current stream, uses an array.
+
+        Only PyTorch needs this: its allocator then does not reuse the array's memory before `stream` is done.
         """
 
 
 class Exchanged(Library):
-    """Arrays that are exchanged by DLPack, such as those of JAX."""
+    """Libraries whose arrays are exchanged by DLPack, such as JAX."""
 
     def view(self, array: Any) -> tuple[int, Facts]:
-        """See `Library`; the legacy default stream waits for work of the array's library."""
+        """See `Library`; by DLPack, the legacy default stream waits for the work that produces the array."""
         try:
             from cuda.core.utils import StridedMemoryView
         except ImportError:
@@ -100,12 +100,12 @@ class Exchanged(Library):
         return seen.ptr, Facts(np.dtype(seen.dtype), shape, dense, where, bool(seen.readonly))
 
     def stream(self, array: Any, device: int) -> int:
-        """See `Library`."""
+        """See `Library`; the stream is the legacy default stream, for which `view` made the array ready."""
         return 0
 
 
 class Torch(Library):
-    """Tensors of PyTorch, whose allocator reuses freed memory in the order of its stream."""
+    """PyTorch, whose allocator may give freed memory to later work on the same stream at once."""
 
     keeps = False
 
@@ -148,7 +148,7 @@ class Torch(Library):
 
 
 class Cupy(Library):
-    """Arrays of CuPy, whose pool reuses freed memory in the order of its stream."""
+    """CuPy, whose memory pool may give freed memory to later work on the same stream at once."""
 
     keeps = False
 
@@ -189,8 +189,9 @@ _one: dict[str, Library] = {}
 
 
 def library_of(array: Any, name: str | Callable[[int], str], number: int = 0) -> Library:
-    """Return the library of an array; `name` is the array's name in messages, or a function that returns it for
-    `number`.
+    """Return the library of an array.
+
+    name: the array's name in messages, or a function that returns the name for `number`.
 
     Raises:
         TypeError: the argument is not an array that a GPU can access.
@@ -217,7 +218,7 @@ _types: dict[str, np.dtype[Any]] = {}
 
 
 def _type(name: str) -> np.dtype[Any]:
-    """Return the numpy type of a name from a cache, because numpy takes long to create a type."""
+    """Return the numpy type called `name`; a cache saves the time in which numpy creates a type."""
     return _types.setdefault(name, np.dtype(name))
 
 
@@ -232,7 +233,7 @@ def _dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
 
 
 def _device_of(address: int) -> int:
-    """Return the number of the GPU whose memory has an address, or `HOST`."""
+    """Return the number of the GPU in whose memory an address lies, or `HOST`."""
     if not address:
         return HOST
     driver = bindings()

@@ -17,7 +17,7 @@ class Merger(Runner):
     """A merge of two sorted arrays on one GPU; see docs/guides/merge.md.
 
     Args:
-        key, order, target, device: as of `hsgen.cuda.Sorter`.
+        key, order, target, device: as in `hsgen.cuda.Sorter`.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
 
     Raises:
@@ -58,7 +58,7 @@ class Merger(Runner):
         move with their keys.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.
             hsgen.core.errors.Usage: there are more than `max_n` keys.
         """
         self._run((a, b, out, a_values, b_values, values_out), (), stream)

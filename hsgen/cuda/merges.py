@@ -1,7 +1,8 @@
 """Merges of arrays whose lengths change in each call, such as the sorted parts that several GPUs exchange.
 
-`Merger` checks and prepares each pair of lengths anew.  For a few million keys, these checks take the host longer than
-the merge takes the GPU.  `Merges` keeps the launches and stores new numbers in their arguments.
+`Merger` checks and prepares each pair of lengths anew.  For a few million keys, this takes the host longer than the
+merge takes the GPU.  `Merges` instead keeps the launches, and stores the lengths and addresses of each call in their
+arguments.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ _KEPT = 8 * STREAMS  # greatest number of kept launches, each for a list of kern
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The driver calls of merges that launch the same kernels on a stream; each merge stores its own arguments."""
+    """Driver calls that launch a list of kernels on a stream; each merge replaces their arguments and grids."""
 
     arguments: Arguments
     calls: tuple[tuple[Any, tuple[Any, ...], str], ...]
 
 
 class Merges(Merger):
-    """Merges by addresses, without checks of arrays.  Arguments are those of `Merger`."""
+    """A `Merger` whose calls pass addresses, which are not checked, in place of arrays."""
 
     def __init__(self, key: Any, *, value: Any = None, order: str = "ascending", device: int | None = None) -> None:
         super().__init__(key, value=value, order=order, device=device)

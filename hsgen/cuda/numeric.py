@@ -1,9 +1,11 @@
-"""The numeric order of floats, as in numpy and PyTorch, by a change to the text of kernels.
+"""Kernels that sort floats in the numeric order of numpy and PyTorch: their definitions replace NaNs and zeros.
 
 The kernels' own order is IEEE 754 totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.  In numeric order, all NaNs are
-equal and greatest.  With values, -0 also equals +0, so that equal keys keep their order.  Without values, the order of
-zeros does not matter.  When a kernel reads a key, it replaces each NaN by the same NaN, and with values -0 by +0.
-Equal keys therefore have equal bits in the output.
+equal and greatest.  With values, -0 also equals +0, so that the values of zeros keep their order.  Without values, the
+order of zeros does not matter.
+
+A kernel in numeric order replaces keys as it loads them: every NaN by one NaN, and with values also -0 by +0.  Equal
+keys therefore have equal bits in the output.
 """
 
 from __future__ import annotations
@@ -30,12 +32,15 @@ static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
 
 
 def rewriting(key: str, value: str, *, selects: bool = False) -> Callable[[str], str]:
-    """Return a function that rewrites the definitions of kernels for numeric order.
+    """Return a function that changes a kernel's definitions so that the kernel works in numeric order.
+
+    The function gets and returns the text that precedes the kernel.  If this text does not define `hs_twiddle_in` as
+    expected, the function raises `Wrong`.
 
     key, value: the key type and the kind of values of the kernels.
 
-    selects: whether the kernels are those of a selection, which also transforms keys that it has already read
-    untransformed.  The function raises `Wrong` if it does not know the definitions.
+    selects: whether the kernels are those of a selection.  A selection loads keys by `hs_raw_in`, without the key
+    transform, and may transform a loaded key later.  In a selection, `hs_raw_in` therefore replaces NaNs and zeros too.
     """
     kind = TYPES[key]
     if kind.kind < 2:
@@ -53,19 +58,19 @@ def rewriting(key: str, value: str, *, selects: bool = False) -> Callable[[str],
 
 
 def limits(key: str) -> tuple[int, int]:
-    """Return two numbers of a float type: the mask of all bits but the sign, and the bits of infinity."""
+    """Return the mask of all bits but the sign bit, and the bits of infinity, for the float type `key`."""
     magnitude = (1 << (KEYS[TYPES[key].key].bits - 1)) - 1
     fraction = _FRACTIONS[TYPES[key].element]
     return magnitude, magnitude >> fraction << fraction
 
 
 def nan(key: str) -> int:
-    """Return the bits by which kernels in numeric order replace every NaN of a float type."""
+    """Return the bits of the NaN that replaces every NaN of the float type `key` in numeric order."""
     return limits(key)[1] | 1 << (_FRACTIONS[TYPES[key].element] - 1)
 
 
 def numeric(key: str, *, zeros: bool) -> str:
-    """Return the definitions for keys of a float type; zeros: whether -0 becomes +0."""
+    """Return the definitions that replace NaNs of the float type `key`, and if `zeros` is True also -0 by +0."""
     magnitude, infinity = limits(key)
     return _NUMERIC.format(
         zeros=" and one zero" if zeros else "",

@@ -1,6 +1,6 @@
-"""Stand-ins for GPUs: with a driver that does nothing, sorts can be prepared without a device.
+"""Stand-ins for GPUs, with a driver that does nothing: collect the kernels' texts for any architecture without a GPU.
 
-Only the texts of kernels matter, which `hsgen.cuda.compiler.collecting` collects; nothing is loaded or launched.
+Sorts are prepared as usual, while `hsgen.cuda.compiler.collecting` collects the texts.  Nothing is loaded or launched.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ SHARED = {
 _CONTEXT = 1
 _FIRST = 1 << 8
 _used = _FIRST
-"""The next unused number of a GPU.  Sorts are cached by the number of their GPU, and real GPUs have small numbers."""
+"""The number of the next stand-in.  It must be new, because caches have sorts for the numbers of earlier GPUs."""
 
 
 def gpu(arch: str) -> Host:
-    """Return a GPU of an architecture such as sm_90.
+    """Return the `Host` of a stand-in for a GPU of the architecture `arch`, such as "sm_90".
 
     Raises:
         Usage: there is no such architecture.
@@ -53,14 +53,14 @@ def gpu(arch: str) -> Host:
 
 
 class _Names:
-    """An enumeration in which each member is its name."""
+    """A stand-in for each enumeration of the driver: the value of a member is its name."""
 
     def __getattr__(self, name: str) -> str:
         return name
 
 
 class Driver:
-    """The driver's functions that preparation calls; GPUs are numbered from `first` on."""
+    """A stand-in for the driver's functions that preparation calls; GPUs are numbered from `first` on."""
 
     def __init__(self, hosts: Sequence[Host], first: int) -> None:
         self._hosts, self._first = hosts, first
@@ -69,7 +69,7 @@ class Driver:
         return self._hosts[max(number - self._first, 0)]
 
     def __getattr__(self, name: str) -> Any:
-        """Return a stand-in for the function, type or enumeration called `name`; the form of the name tells which."""
+        """Return a stand-in for the name `name` of the driver: a function if it starts with "cu", else a type."""
         if name.startswith("cu"):
             return lambda *arguments: (0, _CONTEXT)
         if name in ("CUlaunchAttribute", "CUlaunchConfig"):
@@ -89,11 +89,11 @@ class Driver:
         return 0, self._host(number).name.encode()
 
     def cuDriverGetVersion(self) -> tuple[int, int]:
-        """Return a version that is too old for the features that change launches."""
+        """Return CUDA 11.8, which is too old for programmatic dependent launches in graphs."""
         return 0, 11080
 
     def cuDeviceGetAttribute(self, which: str, number: int) -> tuple[int, int]:
-        """Return a fact of a GPU; a fact on which no text depends is 2^30."""
+        """Return an attribute of a GPU; 2^30 for every attribute on which no text of a kernel depends."""
         host = self._host(number)
         facts = {
             "CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR": host.compute // 10,
@@ -106,7 +106,7 @@ class Driver:
 
 @contextmanager
 def devices(hosts: Sequence[Host]) -> Iterator[range]:
-    """In the block, replace the driver by a stand-in with these GPUs; yield their numbers, which no earlier GPU had."""
+    """In the block, replace the driver by a stand-in with these GPUs; yield their numbers, which are new."""
     global _used
     known: tuple[Callable[..., Any], ...] = (driver.hosts, driver.device, driver._handle)
     numbers = range(_used, _used + len(hosts))

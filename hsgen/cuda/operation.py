@@ -1,4 +1,4 @@
-"""Operations by name on NVIDIA GPUs: build once, call many times.
+"""Operations that are selected by name, on NVIDIA GPUs: build once, call many times.
 
 >>> reverse = Operation("reverse", "u32")
 >>> reverse(keys=keys, out=reversed_keys)
@@ -14,11 +14,11 @@ from hsgen.runners.named import NamedCalls
 
 
 class Operation(Runner):
-    """An operation that has no separate class, on one GPU.
+    """An operation without a class here, such as one that you add (docs/internals/add-an-operation.md), on one GPU.
 
     Args:
-        name, value: as of `hsgen.opencl.Operation`.
-        key, order, target, device: as of `hsgen.cuda.Sorter`.
+        name, value: as in `hsgen.opencl.Operation`.
+        key, order, target, device: as in `hsgen.cuda.Sorter`.
 
     Raises:
         hsgen.core.errors.Usage: there is no such operation, target, key type, value, order or GPU.
@@ -46,7 +46,7 @@ class Operation(Runner):
         The call runs on `stream`, by default on the current stream of the library of the source.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; the operation has no such
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`; the operation has no such
                 argument.
             hsgen.core.errors.Usage: n exceeds `max_n`, or a number does not fit n.
         """

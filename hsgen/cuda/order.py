@@ -1,6 +1,7 @@
-"""Sorts of rows as array libraries define them: in numeric order, with 64-bit indices that count within the row.
+"""Sorts of rows with the results of torch.sort: in numeric order, with 64-bit indices that count within the row.
 
-An `Order` is prepared once for a number of rows, a length and a key type.  After that, calls only pass addresses.
+An `Order` has the launches for one number of rows, one length and one key type.  A call only stores addresses in the
+arguments of these launches, and launches them.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ _runners: dict[tuple[Shape, str, bool], Runner] = {}
 
 
 def runner(shape: Shape, value: str, *, single: bool) -> Runner:
-    """Return the sorter for a shape's GPU, key type and order.
+    """Return the sorter for a shape's GPU, key type and order, with values of the kind `value`.
 
-    single: whether it is a `Sorter`; otherwise it is a `SegmentedSorter`.
+    single: whether to return a `Sorter`, not a `SegmentedSorter`.
     """
     alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
     known = _runners.get((alike, value, single))
@@ -57,7 +58,11 @@ def runner(shape: Shape, value: str, *, single: bool) -> Runner:
 
 
 class Order:
-    """The launches that sort rows; `scratch` is the size of a call's scratch memory in bytes."""
+    """The launches that sort the rows of a `Shape` by a method of `hsgen.cuda.choices`, for arrays at any address.
+
+    A sort may leave 32-bit indices, indices that count within the whole array, or replaced NaNs and zeros.  The
+    *completing launch* (`hsgen.cuda.finish`) mends these.  `scratch` is the size of a call's scratch memory in bytes.
+    """
 
     def __init__(self, shape: Shape, method: str) -> None:
         self.shape, self.method = shape, method
@@ -83,11 +88,11 @@ class Order:
         self.scratch = sort_scratch + (4 * (shape.n if self._turn is None else n) if self._index_at >= 0 else 0)
 
     def _launches(self, n: int, value: str) -> Prepared:
-        """Return the launches of a sort of `n` keys, without the launch that completes it.
+        """Return the launches that sort `n` keys, without the completing launch.
 
-        Some sorts may themselves do the work of the completing launch.  For these, `_turn` is the offset in scratch
-        memory of the word that tells (see `Argsorts.widened`), and the completing launch runs after the sort of each
-        row.
+        The last pass of a sort by `Argsorts.widened` may itself do the work of the completing launch.  A word of
+        scratch memory tells whether it has; this function stores the word's offset in `_turn`.  The completing launch
+        then runs after the sort of each row, and reads the word first.
         """
         sorter, options = self._sorter(value), self._options(value)
         if value == "index" and isinstance(sorter, Sorter):
@@ -99,19 +104,16 @@ class Order:
         return sorter.prepared(n, options, in_place=False)
 
     def _sorter(self, value: str) -> Runner:
-        """Return the sorter that the method uses, with values of the kind `value`."""
+        """Return the `Sorter` or `SegmentedSorter` that the method uses, with values of the kind `value`."""
         return runner(self.shape, value, single=self.method in (WHOLE, EACH))
 
     def _options(self, value: str) -> Options:
-        """Return the options of the sorter's calls."""
+        """Return the options of the sorter's calls: whether keys are written, and the number of rows."""
         options = self._sorter(value).options(discard=not self.shape.keys)
         return options if self.method in (WHOLE, EACH) else replace(options, segment_count=self.shape.rows, rows=True)
 
     def _short_rows(self) -> Prepared | None:
-        """Return the single launch of the method `ROWS`; None if rows are too long.
-
-        The launch needs no completing launch.
-        """
+        """Return the single launch of the method `ROWS`; None if rows are too long.  No completing launch follows."""
         shape, value = self.shape, "index64" if self.shape.indices else "none"
         sorter = self._sorter(value)
         assert isinstance(sorter, SegmentedSorter)
@@ -119,7 +121,10 @@ class Order:
         return sorter.short_rows(shape.n, self._options(value), in_place=False, in_row=True, raw=raw)
 
     def _raw(self, n: int) -> Prepared | None:
-        """Return the single launch that sorts `n` floats without a completing launch; None if there is none."""
+        """Return the single launch that sorts `n` floats and keeps the bits of zeros and NaNs; None if there is none.
+
+        No completing launch follows.
+        """
         shape = self.shape
         if n > RAW_UP_TO or TYPES[shape.key].kind != 2 or not (shape.keys and shape.indices):
             return None
@@ -130,17 +135,16 @@ class Order:
         return sorter.argsorts.raw(n, self._options("index64"))
 
     def _narrow(self) -> bool:
-        """Return True if the sort writes 32-bit indices."""
+        """Return True if the sort writes 32-bit indices, which the completing launch then widens."""
         floating = TYPES[self.shape.key].kind == 2 and self.shape.keys
         return self.shape.n < WIDEST and (
             floating or (self.method != EACH and self.shape.rows > 1) or self.shape.n > WIDE_UP_TO
         )
 
     def _finish_of(self) -> tuple[str, bool]:
-        """Return the work of the completing launch: the float type of the keys whose bits it restores ("" if none), and
-        whether it widens indices.
+        """Return what the completing launch must do: for which float type it restores bits, and whether it widens.
 
-        With neither, there is no completing launch.
+        The type is "" if the bits of keys need no change.  With ("", False), there is no completing launch.
         """
         shape = self.shape
         if not shape.indices:
@@ -149,13 +153,13 @@ class Order:
         return key, self._index_bytes == 4 or (shape.rows > 1 and self.method != EACH)
 
     def _finishing(self, key: str, *, widen: bool) -> Finish:
-        """Return the launch that completes the sort."""
+        """Return the completing launch for the result of `_finish_of`."""
         shape, in_row = self.shape, self.method == EACH
         n = shape.n if self._turn is None else shape.length
         return Finish(self.gpu, key, n, shape.length, index_bytes=self._index_bytes, widen=widen, in_row=in_row)
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:
-        """Launch with the addresses of keys, sorted keys, 64-bit indices and scratch memory.
+        """Enqueue the sort; the arguments are the addresses of keys, sorted keys, 64-bit indices and scratch memory.
 
         Raises:
             Wrong: the driver refuses a launch.
@@ -192,9 +196,14 @@ class Order:
         finish: Callable[..., None] | None,
         stream: int,
     ) -> None:
-        """Call `sort` and `finish`, which are `Prepared.run` and `Finish.run`, with the addresses of each launch."""
+        """Call `sort` with the addresses of all rows, or in the method `EACH` with those of each row in turn.
+
+        If `_turn` is set, call `finish` after each `sort`, otherwise once at the end.
+
+        sort, finish: `Prepared.run` and `Finish.run`, or functions with the same arguments that record the launches.
+        """
         index = scratch + self._index_at if self._index_at >= 0 else indices
-        keys = keys if self.shape.keys else source  # a sort without keys does not write them
+        keys = keys if self.shape.keys else source  # a placeholder: this sort writes no keys
         bases = [source] * len(ROLES)
         for row in range(self._rows):
             at = row * self.shape.length
@@ -214,8 +223,7 @@ _KEPT = 256
 
 
 def order(shape: Shape, method: str = "") -> Order | None:
-    """Return the prepared sort of rows by `method`, by default as `choice` says; None if the library's own sort is
-    chosen.
+    """Return the prepared sort of rows by `method`, by default that of `choice`; None if `choice` prefers the library.
 
     Raises:
         Usage: no target sorts such keys.

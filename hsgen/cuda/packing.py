@@ -1,4 +1,4 @@
-"""Kernels for sorts of tables on NVIDIA GPUs: one packs key columns, the other copies a run of bytes of each record."""
+"""Two kernels for `ColumnSorter` on NVIDIA GPUs: one packs key columns, one copies the same bytes of every record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsgen.system import resources
 _FILE, _ROWS = "apis/cuda/python/rows.cu", "hs_rows"
 _THREADS = 256
 UNITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
-"""The type that copies a unit, by the unit's size in bytes."""
+"""The C type of the units in which a kernel copies, by the size of a unit in bytes."""
 
 CUDA = Language(f"""#define HS_KERNEL extern "C" __global__ void __launch_bounds__({_THREADS})
 #define HS_GLOBAL
@@ -30,7 +30,7 @@ typedef unsigned long long hs_u64;
 
 
 def _launch(function: Any, items: int, arguments: Sequence[int], stream: int, name: str) -> None:
-    """Launch a thread for each item; the arguments may be freed after the launch, because the driver copies them."""
+    """Launch one thread per item.  The driver copies the arguments, so they may be freed after the launch."""
     driver, packed = bindings(), Arguments([arguments])
     blocks = -(-items // _THREADS)
     where = (blocks, 1, 1, _THREADS, 1, 1, 0, driver.CUstream(stream))
@@ -38,7 +38,10 @@ def _launch(function: Any, items: int, arguments: Sequence[int], stream: int, na
 
 
 class Packer(Packing):
-    """The packing of columns `by` on one GPU, with a kernel for each combination of aligned and unaligned columns."""
+    """Kernels that pack the key columns of each row into one 4-byte or 8-byte word, on one GPU.
+
+    There is a kernel for each combination of aligned and unaligned columns.
+    """
 
     def __init__(self, device: Device, by: By, pack: Pack) -> None:
         super().__init__(by, pack)
@@ -46,7 +49,9 @@ class Packer(Packing):
         self._functions: dict[tuple[bool, ...], Any] = {}
 
     def __call__(self, columns: Sequence[Column], words: int, n: int, stream: int) -> None:
-        """Enqueue the packing of `n` rows of all columns into the words at the address `words`.
+        """Enqueue the kernel that stores one packed word for each of `n` rows at the address `words`.
+
+        columns: all key columns; the kernel reads those of this pack.
 
         Raises:
             Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.
@@ -63,15 +68,15 @@ class Packer(Packing):
 
 @cache
 def rows_text(unit: int) -> str:
-    """Return the text of the kernel that copies runs of bytes, in units of `unit` bytes."""
+    """Return the text of the kernel that copies the same bytes of every record, in units of `unit` bytes."""
     text = (resources.templates() / _FILE).read_text(encoding="utf-8")
     return f"#define HS_UNIT {UNITS[unit]}\n{text}"
 
 
 def copy_rows(device: Device, to: Column, source: Column, size: int, n: int, stream: int, index: int = 0) -> None:
-    """Enqueue the copy of `size` bytes of each of `n` records.
+    """Enqueue a strided copy: `size` bytes from each of `n` records of `source` to each of `to`.
 
-    index: the address of the indices that order the records; 0 keeps their order.
+    index: the address of n indices: record i of `to` is a copy of record index[i].  With 0, record i is copied.
 
     Raises:
         Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.

@@ -1,7 +1,8 @@
-"""Prepared calls: the launches of a plan for one count and one set of options, ready for the driver.
+"""Prepared calls: the driver calls that launch a plan's kernels for one count and one set of options.
 
 The arguments of all launches are in one array of 64-bit slots, and the driver gets pointers to the slots.  A call
-stores the addresses of its arrays in their slots and launches.  The driver copies arguments before a launch returns.
+stores the addresses of its arrays in the slots, then launches.  The driver copies the arguments before a launch
+returns, so the next call may overwrite them at once.
 """
 
 from __future__ import annotations
@@ -23,14 +24,18 @@ from hsgen.cuda.kernels import Kernels, Loaded
 SCRATCH, DESTINATION = ROLES.index("scratch"), ROLES.index("destination")
 _WORD = (1 << 64) - 1
 STREAMS = 16
-"""The greatest number of streams for which a prepared call keeps its driver calls."""
+"""The greatest number of streams for which a `Prepared` keeps driver calls; a further stream clears all of them."""
 
 _Call = tuple[Any, tuple[Any, ...], str]
 """A function of the driver, its arguments, and the name of the kernel."""
 
 
 class Arguments:
-    """The arguments of launches in 64-bit slots; `at` has the address of each launch's pointers to its slots."""
+    """The arguments of launches in 64-bit slots.
+
+    rows: the arguments of each launch.  `at[i]` is the address of launch i's array of pointers to its slots, which the
+    driver takes as `kernelParams`.
+    """
 
     def __init__(self, rows: Sequence[Sequence[int]]) -> None:
         flat = [value & _WORD for row in rows for value in row]
@@ -45,8 +50,9 @@ class Prepared:
     """The launches of calls with one count and one set of options; `scratch` is the size of scratch memory in bytes.
 
     in_place: whether the output replaces the input.
-    plan: a plan that replaces the sort's plan.  If it has no rules for scratch memory, its kernels use no scratch
-    memory, not even for discarded keys.  Otherwise the rules of the sort's own plan hold.
+    plan: a plan in place of the sort's own plan.  If `plan.scratch` has no rules, the launches use no scratch memory,
+    not even for the keys that an argsort discards.  Otherwise, scratch memory has the size that the sort's own plan
+    states.
     """
 
     def __init__(self, kernels: Kernels, n: int, options: Options, *, in_place: bool, plan: Plan | None = None) -> None:
@@ -73,11 +79,11 @@ class Prepared:
         return len(self._launches)
 
     def _row(self, sort: Sort, launch: Launch, n: int, options: Options) -> list[int]:
-        """Return the arguments of a launch: 0 for each address (calls store them later), then n and further numbers."""
+        """Return the arguments of a launch: 0 for each address, which a call replaces, then n and further numbers."""
         return [*(0 for _ in launch.step.bindings), n, launch.argument, *numbers(sort, launch.step, options)]
 
     def _place(self, sort: Sort, steps: Sequence[Launch], n: int, options: Options) -> None:
-        """Record the slots that take addresses, each with the role of its array and the offset to add."""
+        """List the slots that take addresses: for each slot, the role of the array, and the offset to add in bytes."""
         at = 0
         for launch in steps:
             for i, binding in enumerate(launch.step.bindings):
@@ -85,7 +91,7 @@ class Prepared:
             at += len(self._row(sort, launch, n, options))
 
     def run(self, bases: list[int], stream: int) -> None:
-        """Launch on a stream, with the addresses of the arrays in the order of `ROLES`.
+        """Launch on a stream; bases: the addresses of the arrays, in the order of `ROLES`.
 
         Raises:
             Wrong: the driver refuses a launch.
@@ -107,7 +113,7 @@ class Prepared:
     def recorded(self, bases: list[int]) -> list[Recorded]:
         """Return the launches of `run` with these addresses, without launching.
 
-        The numbers in `bases` need not be addresses of memory: offsets are added, and nothing else is computed.
+        A caller may pass placeholders as `bases`: this function only adds offsets to them.
         """
         if self._discards is not None:
             bases[DESTINATION] = bases[SCRATCH] + self._discards
@@ -122,7 +128,7 @@ class Prepared:
         ]
 
     def _called(self, stream: int) -> list[_Call]:
-        """Build and keep the driver calls for a stream; return them."""
+        """Build the driver calls for a stream, keep them for later calls, and return them."""
         if len(self._calls) >= STREAMS:
             self._calls.clear()
         on = bindings().CUstream(stream)
@@ -132,11 +138,11 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverLaunch:
-    """A launch of a kernel, without its stream; a call returns the driver call on a stream.
+    """A launch of a kernel on a stream that is not chosen yet; `__call__` returns the driver call for a stream.
 
     where: the kernel's function, the numbers of blocks and of threads in three dimensions, and the bytes of shared
-    memory.  at: the address of the pointers to the arguments.  cooperative: whether all blocks run at once.  early:
-    whether the driver may start the kernel before earlier kernels end; the kernel itself waits for these.
+    memory.  at: the address of the pointers to the arguments.  cooperative: whether all blocks must run at once.
+    early: whether the driver may start the kernel before earlier kernels end; the kernel itself waits for these.
     """
 
     where: tuple[Any, ...]
@@ -156,7 +162,7 @@ class DriverLaunch:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """A launch with its arguments, 64 bits each; `addresses` tells which arguments are addresses of arrays."""
+    """A launch with its 64-bit arguments; `addresses[i]` is True if argument i is an address of an array."""
 
     launch: DriverLaunch
     arguments: tuple[int, ...]
@@ -164,7 +170,7 @@ class Recorded:
 
 
 def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> DriverLaunch:
-    """Return the launch of a step.
+    """Return the launch of a step of a plan, whose kernel is loaded as `one`.
 
     at: the address of the pointers to the launch's arguments.
 
@@ -183,12 +189,12 @@ def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> DriverL
 
 
 def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> DriverLaunch:
-    """Return the launch of a kernel, which may start early where the GPU can; arguments are those of `DriverLaunch`."""
+    """Return a `DriverLaunch` that is `early` if the GPU supports this; other arguments as in `DriverLaunch`."""
     return DriverLaunch(where=where, at=at, name=name, early=device.early)
 
 
 def _early(where: tuple[Any, ...], stream: Any) -> Any:
-    """Return the driver's description of a programmatic dependent launch: it may begin before earlier kernels end."""
+    """Return the CUlaunchConfig of a programmatic dependent launch: it may begin before earlier kernels end."""
     driver = bindings()
     attribute, config = driver.CUlaunchAttribute(), driver.CUlaunchConfig()
     attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION

@@ -20,8 +20,8 @@ class ReduceByKey(Runner):
     Keys are equal if their bits are equal.
 
     Args:
-        key, target, device: as of `hsgen.cuda.Sorter`.
-        value: the type of values to reduce: "u32", "i32" or "f32", or its numpy type; None for no values.
+        key, target, device: as in `hsgen.cuda.Sorter`.
+        value: the type of the values: "u32", "i32" or "f32", or the equivalent numpy type; None for no values.
         device_count: whether calls may take the number of keys from a buffer on the device.
 
     Raises:
@@ -62,11 +62,11 @@ class ReduceByKey(Runner):
         The call runs on `stream`, by default on the current stream of the library of `keys`.  Arguments are those of
         `hsgen.opencl.ReduceByKey`.
 
-        `groups` receives the number of runs, a 32-bit number.  The other outputs must have room for n elements; the
-        call writes one element per run.  Inputs are only read.
+        `groups` receives the number of runs, a 32-bit number.  All other outputs receive one element per run, and must
+        have room for n elements.  Inputs are only read.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.
             hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
         """
         arrays = (keys, values, count, groups, out, values_out, counts, first_indices)

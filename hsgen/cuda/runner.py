@@ -1,4 +1,8 @@
-"""The base of the classes for CUDA: calls with arrays of any library; equal calls are checked and prepared once."""
+"""The base class of `Sorter`, `Merger` and the other classes of `hsgen.cuda`.
+
+A call is checked in full, and its launches are prepared, only if no earlier call had the same shapes, types and
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +25,14 @@ from hsgen.runners.ranges import Range
 _KEPT = 256  # greatest number of checked calls that are kept
 
 Views = Sequence[tuple[int, Facts] | None]
-"""The address and the facts of each array of a call; None for an absent array."""
+"""For each array of a call, its address and its `Facts` (type, shape and device); None for an absent array."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A call after all checks; later calls with equal facts and numbers, but other addresses, reuse it.
+    """A call after all checks; a later call with equal `Facts` and numbers reuses it with its own addresses.
 
-    prepared: the launches.  places: pairs of a role's index in `ROLES` and the index of its array among the arguments.
+    prepared: the launches.  places: pairs (role, i): array i of the call has this role, an index in `ROLES`.
     apart: tuples (i, j, a, b): the first `a` bytes of array i must not overlap the first `b` bytes of array j.
     """
 
@@ -51,8 +55,10 @@ class Runner(runners.Runner):
         calls: runners.Calls,
         rewrite: Callable[[str], str] = str,
     ) -> None:
-        """Prepare the sort of `calls` for a GPU; `target` is the name of a target, or None for the target that matches
-        the GPU.
+        """Select the target and the kernels that serve `calls` on a GPU; the first call compiles the kernels.
+
+        target: the name of a target or a path ending in .toml; None for the target that matches the GPU.
+        rewrite: as in `Kernels`.
         """
         gpu = chosen(device)
         calls.signs = True
@@ -68,9 +74,9 @@ class Runner(runners.Runner):
         self._ready: dict[tuple[int, Options, bool], Prepared] = {}
 
     def _run(self, arrays: tuple[Any, ...], numbers: runners.Numbers, stream: Any = None) -> int:
-        """Enqueue a call on `stream`, or the current stream of the first array's library; return the handle.
+        """Enqueue a call on `stream`, or the current stream of the first array's library; return the stream's handle.
 
-        arrays: the arrays of a call in the order of `Calls.roles`; None for absent arrays, but never the first.
+        arrays: the arrays of a call in the order of `Calls.roles`; None for an absent array.  The first is present.
         """
         library, views, pointers = self._viewed(arrays)
         call = self._call(arrays, views, pointers, numbers)
@@ -81,7 +87,7 @@ class Runner(runners.Runner):
         return calls.run(self._gpu, self._calls.noun, library, arrays, stream, enqueue)
 
     def _viewed(self, arrays: Sequence[Any]) -> tuple[Library, list[tuple[int, Facts] | None], list[int]]:
-        """Return the library of the first array, and the address and the facts of each array."""
+        """Return the library of the first array, the `Views` of all arrays, and their addresses (0 if absent)."""
         library = library_of(arrays[0], self._name(0))
         views: list[tuple[int, Facts] | None] = [library.view(arrays[0])]
         for i in range(1, len(arrays)):
@@ -90,11 +96,11 @@ class Runner(runners.Runner):
         return library, views, [0 if v is None else v[0] for v in views]
 
     def _enqueue(self, call: Checked, pointers: list[int], library: Library, stream: int, *, current: bool) -> None:
-        """Enqueue a checked call, with scratch memory of a library.
+        """Enqueue a checked call; `library` allocates its scratch memory.
 
         current: whether `stream` is the library's current stream.
         """
-        bases = [pointers[0] or max(pointers)] * len(ROLES)  # launches never use the address of an unused role
+        bases = [pointers[0] or max(pointers)] * len(ROLES)  # placeholders: launches use no role outside `places`
         for role, i in call.places:
             bases[role] = pointers[i]
         memory = None
@@ -110,13 +116,13 @@ class Runner(runners.Runner):
                 library.free(memory, stream)
 
     def _before(self, call: Checked, bases: list[int], stream: int) -> None:
-        """Enqueue work before the launches, and store the addresses of arrays that are not arguments."""
+        """Enqueue a subclass's work before the launches; store in `bases` the addresses of `_internal` arrays."""
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
-        """Enqueue work after the launches."""
+        """Enqueue a subclass's work after the launches, before the scratch memory is freed."""
 
     def _call(self, arrays: Sequence[Any], views: Views, pointers: list[int], numbers: runners.Numbers) -> Checked:
-        """Return the checked and prepared call; if an equal call was made before, only overlaps are checked again."""
+        """Return the checked and prepared call; if an earlier call was equal, check only for overlaps of arrays."""
         key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], numbers)
         call = self._known.get(key)
         if call is not None:
@@ -156,7 +162,7 @@ class Runner(runners.Runner):
         return Checked(prepared=ready, n=n, options=options, places=places, apart=apart)
 
     def prepared(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """Return the launches of calls for `n` items with these options; the caller checks the arrays.
+        """Return the launches of calls for `n` items with these options, from a cache of 256; arrays are not checked.
 
         Raises:
             Usage: n exceeds `max_n`.
@@ -172,11 +178,11 @@ class Runner(runners.Runner):
         return known
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """Return new launches of calls for `n` items with these options."""
+        """Return newly prepared launches of calls for `n` items with these options."""
         return Prepared(self._kernels, n, options, in_place=in_place)
 
     def options(self, *, discard: bool = False, end_bit: int | None = None) -> Options:
-        """Return the options of calls with the runner's key type and order; discard: keys are not written."""
+        """Return the options of calls with the runner's key type and order; discard: whether to write no keys."""
         key = discard, end_bit
         if key not in self._options_of:
             self._options_of[key] = replace(self._calls.options, discard=discard, end=end_bit)
@@ -187,11 +193,11 @@ class Runner(runners.Runner):
         return self._roles.index(next(role for role, y in ranges.items() if y is x))
 
     def _name(self, number: int) -> str:
-        """Return the name of an array in messages."""
+        """Return the name of argument `number` in messages."""
         return self._calls.names[self._roles[number]]
 
     def _memory(self, array: Any, view: tuple[int, Facts], role: str) -> Range:
-        """Check the device, the shape and the elements of an array; return its memory range."""
+        """Check the device, the shape and the element type of an array; return its memory range."""
         (address, facts), name = view, self._calls.names[role]
         calls.check_place(facts, name, self._calls.noun, self._gpu)
         self._calls.check_shape(role, tuple(facts.shape), rows=facts.contiguous)

@@ -20,7 +20,7 @@ class Scanner(Runner):
     Args:
         key: "u32", "i32", "f32", "u64", "i64", or the numpy type of the elements; sums of unsigned numbers also accept
             arrays of signed numbers.
-        target, device: as of `hsgen.cuda.Sorter`.
+        target, device: as in `hsgen.cuda.Sorter`.
         columns: the number of elements in a row.
         exclusive: whether a row's sums exclude the row itself.
 
@@ -53,7 +53,7 @@ class Scanner(Runner):
         read.  Rows from n on are not written.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`, or the shape is wrong.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`, or the shape is wrong.
             hsgen.core.errors.Usage: n exceeds `max_n`.
         """
         self._run((keys, out), (self._calls.count(n),), stream)

@@ -26,7 +26,7 @@ class SegmentedSorter(Runner):
     """A segmented sort on one GPU; see docs/guides/segmented-sort.md.
 
     Args:
-        key, order, target, numeric, device: as of `hsgen.cuda.Sorter`.
+        key, order, target, numeric, device: as in `hsgen.cuda.Sorter`.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
             "index" or "index64" makes an argsort: the value of a key is its original index in the whole array, of 32 or
             64 bits.
@@ -62,7 +62,7 @@ class SegmentedSorter(Runner):
         self._rewrite = rewrite
         self._rows: dict[tuple[bool, bool], Kernels | None] = {}  # kernels of `short_rows`, by (in_row, raw)
         self._status: int | None = None  # device memory for the status of the last call with offsets
-        self._pending: int | None = None  # the stream of that call
+        self._pending: int | None = None  # the stream of the last call with offsets
 
     def __call__(
         self,
@@ -89,7 +89,7 @@ class SegmentedSorter(Runner):
         error.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; offsets and segments are missing.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`; offsets and segments are missing.
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
@@ -101,8 +101,8 @@ class SegmentedSorter(Runner):
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
         """Return new launches of calls for `n` items with these options.
 
-        Rows of equal length that fit a work-group take a single launch.  For longer rows of equal length, launches
-        without work are left out.
+        Rows of equal length that fit a work-group are sorted by a single launch.  Longer rows of equal length take the
+        launches of a segmented sort, except those that have no work for this length.
         """
         if short := self.short_rows(n, options, in_place=in_place):
             return short
@@ -116,8 +116,9 @@ class SegmentedSorter(Runner):
     ) -> Prepared | None:
         """Return the single launch that sorts rows of equal length, a work-group per row; None if rows are too long.
 
-        in_row: indices count within the row.  raw: every key keeps its bits, even in numeric order; only for
-        out-of-place sorts with indices.
+        in_row: whether an index counts from the start of its row, not of the array.  raw: whether the output has the
+        original bits of zeros and NaNs, which numeric order otherwise replaces; only for out-of-place sorts with
+        indices.
 
         Raises:
             Unavailable, Wrong: the kernel does not compile, or the GPU cannot run it.
@@ -132,7 +133,7 @@ class SegmentedSorter(Runner):
         return Prepared(kernels, n, options, in_place=in_place, plan=plan) if kernels and plan else None
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
-        """After a call with offsets, copy its status for `check`, because its scratch memory will be freed."""
+        """After a call with offsets, copy the status from scratch memory, which is freed, to memory for `check`."""
         rule = self._sort.plan.device_status
         if rule is None or call.options.rows or call.n <= rule.min_n:
             return
@@ -143,10 +144,10 @@ class SegmentedSorter(Runner):
         done(driver.cuMemcpyDtoDAsync(self._status, source, size, stream), "cuMemcpyDtoDAsync")
 
     def check(self) -> None:
-        """Wait for the last call with offsets, and check its status.
+        """Wait for the last call with offsets, and check that its offsets were valid.
 
         Raises:
-            ValueError: the offsets of the call were invalid; the call wrote nothing.
+            ValueError: the offsets of that call decrease or exceed the number of keys; the call wrote nothing.
         """
         rule = self._sort.plan.device_status
         if self._pending is None or self._status is None or rule is None:

@@ -1,4 +1,8 @@
-"""The launches before and after a selection: ``bounds``, ``masked``, ``selected`` in ``templates/apis/cuda/python``."""
+"""The launches that a `Selection` adds before and after a selection; their kernels are in
+``templates/apis/cuda/python``.
+
+``bounds`` computes the start and the length of each row.  ``masked`` copies rows, and replaces keys beyond a row's
+length by the last key in order.  ``selected`` stores the final indices and keys, and entries of a look-up table."""
 
 from __future__ import annotations
 
@@ -21,16 +25,17 @@ BOUNDS, MASKED, SELECTED = "bounds", "masked", "selected"
 _FOLDER = "apis/cuda/python"
 _THREADS = 256
 _ADDRESSES = {BOUNDS: 5, MASKED: 4, SELECTED: 13}
-"""For each kernel, the number of arguments that differ from call to call.  All are addresses, except the last of
-SELECTED: the number of entries of the look-up table.
+"""For each kernel, the number of arguments that every call sets.  All are addresses, but for the last of SELECTED: the
+number of entries in the look-up table.
 """
 _BLOCKS = 32
 """Greatest number of blocks per multiprocessor: four times as many as run at once."""
 
 
 def fill(key: str, *, largest: bool) -> int:
-    """Return the bits of the key that a selection puts last: the least number if `largest`, else NaN or the greatest
-    number.
+    """Return the bits of the key that is last in the order of a selection.
+
+    If `largest`, this is the least number (-infinity), else the greatest number (NaN).
     """
     kind, bits = TYPES[key].kind, KEYS[TYPES[key].key].bits
     if kind == 2:
@@ -41,8 +46,10 @@ def fill(key: str, *, largest: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A variant of the kernels: the key type, whether the greatest keys are selected, and the bytes of a look-up
-    table's entry.
+    """A variant of the kernels.
+
+    key: the key type.  largest: whether the greatest keys are selected.  entry: the bytes of an entry of the look-up
+    table.
     """
 
     key: str
@@ -50,7 +57,7 @@ class Kind:
     entry: int = 4
 
     def text(self, name: str) -> str:
-        """Return the text of a kernel with its definitions."""
+        """Return the CUDA C++ of a kernel in this variant: definitions, then the kernel."""
         floats = TYPES[self.key].kind == 2
         lines = [f"#define HS_BITS {UNITS[KEYS[TYPES[self.key].key].bytes]}"]
         lines += [f"#define HS_FILL {fill(self.key, largest=self.largest):#x}ull", f"#define HS_FLOATS {int(floats)}"]
@@ -62,19 +69,20 @@ class Kind:
 
 
 def body(name: str) -> str:
-    """Return the text of a kernel without definitions."""
+    """Return the CUDA C++ of a kernel without the definitions of a variant."""
     return (resources.templates() / _FOLDER / f"{name}.cu").read_text(encoding="utf-8")
 
 
 def loading(device: Device, name: str, kind: Kind) -> AbstractContextManager[None]:
-    """Return a context manager that loads a kernel in a thread, while its block runs."""
+    """Return a context manager that compiles and loads a kernel in a thread, while the block runs."""
     return kernels.meanwhile(device, f"hs_{name}", kind.text(name), f"{_FOLDER}/{name}.cu")
 
 
 class Around:
-    """A launch of one of the kernels for `n` items; `numbers` are the kernel's arguments after n.
+    """A launch of one of the three kernels for `n` items.
 
-    kind: the variant of the kernel; None for BOUNDS, which does not depend on the type of keys.
+    numbers: the arguments after n, which are the same in every call.  kind: the variant of the kernel; None for BOUNDS,
+    which reads no keys.
     """
 
     def __init__(self, device: Device, name: str, kind: Kind | None, n: int, numbers: Sequence[int]) -> None:
@@ -89,7 +97,7 @@ class Around:
         self._lock = Lock()
 
     def run(self, addresses: Sequence[int], stream: int) -> None:
-        """Launch with the addresses of the kernel's arrays, and the numbers that differ from call to call.
+        """Launch on a stream; addresses: the arguments that every call sets (see `_ADDRESSES`), in order.
 
         Raises:
             Wrong: the driver refuses the launch.

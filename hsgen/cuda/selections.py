@@ -1,7 +1,7 @@
-"""Selections of the first k keys of rows as array libraries define them: in numeric order, with 64-bit indices.
+"""Selections of the first k keys of rows with the results of torch.topk: in numeric order, with 64-bit indices.
 
-A `Selection` is prepared once for a number of rows, a length, a number k and a key type.  After that, calls only pass
-addresses.
+A `Selection` has the launches for one number of rows, one length, one k and one key type.  A call only stores addresses
+in the arguments of these launches, and launches them.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from hsgen.runners.top_k import Features, TopKCalls
 
 _SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
 _ROLES = {"lengths": ROLES.index("other"), "starts": ROLES.index("other_values")}
-"""The indices in `ROLES` of the arrays that hold a length and a start for each row."""
+"""For the arrays with the length and the start of each row, the index of their role in `ROLES`."""
 _NONE: Mapping[str, int] = {}
 _INDEX_BYTES = 8
 _NUMBER_BYTES = 4
-_ALIGNED = 256  # each part of scratch memory begins at a multiple of this number of bytes
+_ALIGNED = 256  # each region of scratch memory begins at a multiple of this number of bytes
 _lock = RLock()
 
 
 class Selector(TopK):
-    """A selection in numeric order with 64-bit indices; a `Take` states the key type, the order and the GPU."""
+    """A `TopK` in numeric order with 64-bit indices; a `Take` states its key type, order and GPU."""
 
     def __init__(self, take: Take) -> None:
         order = "descending" if take.largest else "ascending"
@@ -52,7 +52,7 @@ class Selector(TopK):
         self.sorted_up_to = sorted_up_to(self._sort)
 
     def launches(self, take: Take) -> Prepared:
-        """Return the launches for the number of rows, the length and the k of a `Take`."""
+        """Return the launches that select the first k keys of the rows that a `Take` describes."""
         return prepared_selection(self, take.n, take.k, take.rows)[0]
 
 
@@ -60,7 +60,7 @@ _selectors: dict[Take, Selector] = {}
 
 
 def selector(take: Take) -> Selector:
-    """Return the selector for a `Take`; there is one for each key type, order, GPU and set of per-row numbers."""
+    """Return the selector for a `Take`; all with the same key type, order, GPU and `numbers` share a selector."""
     alike = replace(take, rows=0, length=0, k=0, sorted=False, entry=4)
     known = _selectors.get(alike)
     if known is not None:
@@ -73,18 +73,20 @@ def selector(take: Take) -> Selector:
 
 
 def sorts_after(take: Take) -> bool:
-    """Return True if a sort must follow the selection: the result must be sorted, and k is too great for the selection
-    to sort.
+    """Return True if a sort of the selected keys must follow the selection.
 
-    With a separate k for each row, the result must also be sorted: the first keys of the sorted result for the greatest
-    k are then the result for a smaller k.
+    The result must be sorted, but a selection itself sorts only up to k = `sorted_up_to`.  With a k for each row
+    (`takes`), the result must always be sorted: the first 3 of 5 sorted keys are the result for k = 3.
     """
     limit = selector(replace(take, numbers=())).sorted_up_to
     return (take.sorted or "takes" in take.numbers) and min(take.k, take.length) > limit
 
 
 class _Select:
-    """The launches of a selection; the launches of a turn select from `turn` rows, the most that one call supports."""
+    """The launches of a selection; one call of a selector supports up to 2^30 keys, which are `turn` rows.
+
+    For more rows, the launches consist of several *turns*, each for the next `turn` rows.
+    """
 
     def __init__(self, take: Take) -> None:
         self._selector, self._take = selector(take), take
@@ -96,8 +98,10 @@ class _Select:
         self.scratch = max(x.scratch for x in prepared.values())
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, numbers: Mapping[str, int]) -> None:
-        """Launch with the addresses of the arrays, and by name those of the per-row numbers.  In each turn, starts
-        count from the first row of the turn.
+        """Launch on a stream with the addresses of the arrays.
+
+        numbers: the addresses of the arrays "lengths" and "starts".  The starts of a turn's rows count from the first
+        key of the turn.
         """
         bases, take = [source] * len(ROLES), self._take
         for first, prepared in self._parts:
@@ -119,21 +123,22 @@ def _sort(take: Take, length: int) -> Order:
 
 
 class Room:
-    """A layout of scratch memory: `add` returns the offset of each part, and `size` is the size of all parts."""
+    """An allocator of regions in scratch memory; `size` is the size of all regions so far, in bytes."""
 
     def __init__(self) -> None:
         self.size = 0
 
     def add(self, size: int) -> int:
-        """Return the offset of a new part of `size` bytes."""
+        """Return the offset of a new region of `size` bytes, a multiple of 256."""
         at, self.size = self.size, self.size + -(-size // _ALIGNED) * _ALIGNED
         return at
 
 
 class Selection:
-    """The launches that select the first keys of rows; `scratch` is the size of a call's scratch memory in bytes.
+    """The launches that select the first k keys of each row of a `Take`, by a method of `hsgen.cuda.top_k_choices`.
 
-    `method` is a method of `hsgen.cuda.top_k_choices`.  `steps` names the work: "select", "select, sort" or "sort".
+    `scratch` is the size of a call's scratch memory in bytes.  `steps` names the steps that run: "select" (a
+    selection), "select, sort" (a sort of the selected keys follows) or "sort" (a sort of all rows).
     """
 
     def __init__(self, take: Take, method: str) -> None:
@@ -145,9 +150,9 @@ class Selection:
         self._mask = Around(self.gpu, MASKED, kind, take.n, [take.length]) if masks else None
         self._masked_at = room.add(take.n * size) if masks else -1
         sorts = method == SORT or sorts_after(take)
-        # scratch memory receives the result of a sort of whole rows, or of a selection that a sort follows
+        # _apart: scratch memory receives the result of a sort of all rows, or of a selection that a sort follows
         self._apart = sorts and (method == SELECT or take.k < take.length)
-        self._cuts = self._apart or masks or "takes" in take.numbers  # whether the last launch stores all indices
+        self._cuts = self._apart or masks or "takes" in take.numbers  # whether the kernel SELECTED stores all indices
         finishes = self._cuts or "table" in take.numbers or (TYPES[take.key].kind == 2 and method == SELECT)
         self._select, self._sort, self._bounds = None, None, None
         with loading(self.gpu, SELECTED, kind) if finishes else nullcontext():
@@ -180,11 +185,11 @@ class Selection:
         stream: int,
         numbers: Mapping[str, int] = _NONE,
     ) -> None:
-        """Launch with the addresses of keys, selected keys, 64-bit indices and scratch memory.
+        """Enqueue the selection; arguments: the addresses of keys, selected keys, 64-bit indices and scratch memory.
 
-        numbers: the addresses of the per-row numbers by name.  The numbers have 32 bits, but those of "table_starts" 64
-        bits.  With a look-up table, "entries" is the address of the output of selected entries, and "size" the number
-        of entries of the table.
+        numbers: by name, the address of each array with a number per row.  The numbers have 32 bits; in "table_starts",
+        64 bits.  With a look-up table, also "table", its address; "entries", the address of the output for selected
+        entries; and "size", the number of entries in the table.
 
         Raises:
             Wrong: the driver refuses a launch.
@@ -228,8 +233,7 @@ _KEPT = 256
 
 
 def selection(take: Take, method: str = "") -> Selection | None:
-    """Return the prepared selection by `method`, by default as `choice` says; None if the library's own function is
-    chosen.
+    """Return the prepared selection by `method`, by default that of `choice`; None if `choice` prefers the library.
 
     Raises:
         Usage: no target selects from such keys.

@@ -1,8 +1,8 @@
-"""Machine code of kernels in the package `hsgen_cubins`, which is optional; `.ci/cubins.py` builds the package.
+"""Machine code of kernels from the optional package `hsgen_cubins`, which `.ci/cubins.py` builds.
 
-A first call whose kernels are in the package needs no NVRTC.  The name of an entry has the hash of text and options,
-and the architecture.  Other texts have other names, so the entries of another version of hsgen are never used for
-changed kernels.
+A first call whose kernels are in the package needs no NVRTC.  The name of an entry has the architecture, and a hash of
+the kernel's text and options.  If the package is of another version of hsgen, a changed kernel therefore has no entry,
+and is compiled.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PACKAGE, INDEX = "hsgen_cubins", "index.json"
 
 
 def name(text: str, arch: int, options: Sequence[str]) -> str:
-    """Return the path of an entry in the package."""
+    """Return the path in the package of the machine code for a text, an architecture and options."""
     state = "\0".join([*options, text])
     return f"sm{arch}/{hashlib.sha256(state.encode()).hexdigest()}.cubin"
 
@@ -57,8 +57,9 @@ def refuse() -> None:
 
 @cache
 def _installed() -> tuple[Path, Mapping[str, str]]:
-    """Return the folder of the package, and the hash of each entry; no entries if the driver is too old for the
-    package.
+    """Return the folder of the package, and the SHA-256 of each entry by its name.
+
+    There are no entries if the package is missing or damaged, or the driver is too old for it.
     """
     nothing: tuple[Path, Mapping[str, str]] = (Path(), {})
     try:
@@ -75,5 +76,5 @@ def _installed() -> tuple[Path, Mapping[str, str]]:
 
 
 def _driver() -> int:
-    """Return the major version of CUDA that the driver serves."""
+    """Return the major version of the newest CUDA that the driver supports."""
     return int(driver.done(driver.bindings().cuDriverGetVersion())) // 1000

@@ -19,21 +19,22 @@ from hsgen.runners.sort import SortCalls
 class Sorter(Runner):
     """A sort of keys of one type on one GPU; docs/reference/semantics.md defines the order.
 
-    Kernels are compiled at their first use, and kept in the user's cache.  Each call takes its scratch memory from the
-    library of its arrays (see `scratch_bytes`), and returns the memory in the order of the stream.
+    Kernels are compiled at their first use, and kept in the user's cache.  Each call allocates scratch memory
+    (`scratch_bytes`) by the allocator of the arrays' library.  The call frees the memory in stream order: work that is
+    enqueued later on the same stream may reuse the memory at once.
 
     Args:
-        key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32" or "f64", or the type of numpy or PyTorch.
+        key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32" or "f64", or such an element type of numpy or PyTorch.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
             "index" or "index64" makes an argsort with indices of 32 or 64 bits.  With "packed", an element is a 64-bit
             word: the key is the upper half, the value the lower half.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None selects the target that matches the GPU, or the
             generic target if the matching target has no such sort.
-        bit_range, device_count, run_boundaries, epilogue: as of `hsgen.opencl.Sorter`.
-        numeric: whether floats are in the order of numpy and PyTorch instead of the total order.  All NaNs are equal
-            and greater than infinity, and with values -0 equals +0.  The output has the same bits for every NaN, and
-            with values for every zero.
+        bit_range, device_count, run_boundaries, epilogue: as in `hsgen.opencl.Sorter`.
+        numeric: whether floats are sorted as by numpy and PyTorch instead of in IEEE 754 totalOrder.  All NaNs are
+            equal and greater than infinity; the output has one bit pattern for all NaNs.  In a sort with values, -0
+            equals +0, and the output has +0 for both.
         device: the number of a GPU; None is the GPU of the current context, or the first GPU.
 
     Raises:

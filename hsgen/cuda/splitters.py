@@ -1,5 +1,6 @@
-"""The launches that count keys for the distributed search for splitters.
+"""The launches by which a rank of a distributed sort counts its keys below probes, to find the splitters.
 
+Splitters are the keys at the boundaries between the parts that ranks receive.
 ``templates/apis/cuda/python/splitters.cu`` describes the search.
 """
 
@@ -31,7 +32,7 @@ class Kind:
     descending: bool
 
     def text(self) -> str:
-        """Return the text of both kernels with their definitions."""
+        """Return the CUDA C++ of this variant: its definitions, then both kernels."""
         lines = [
             f"#define HS_BITS {_UNSIGNED[KEYS[TYPES[self.key].key].bytes]}",
             f"#define HS_KIND {TYPES[self.key].kind}",
@@ -51,8 +52,9 @@ class SplitterCounts:
         self._lock = Lock()
 
     def count_keys(self, numbers: tuple[int, ...], boundaries: int, bits: int, stream: int) -> None:
-        """Launch a round of the search, for digits of `bits` bits; `numbers` are the kernel's arguments, including
-        addresses.
+        """Launch a round of the search: count this rank's keys below 2^bits + 1 probes of each boundary.
+
+        numbers: the arguments of the kernel `hs_count_keys`: addresses and numbers.
 
         Raises:
             Wrong: the driver refuses the launch.
@@ -60,7 +62,7 @@ class SplitterCounts:
         self._launch(_ROUND, -(-((1 << bits) + 1) // _THREADS), boundaries, numbers, stream)
 
     def count_ends(self, numbers: tuple[int, ...], boundaries: int, stream: int) -> None:
-        """Launch the kernel that ends a search; arguments and errors as of `count_keys`."""
+        """Launch the kernel `hs_count_ends`, which ends a search; arguments and errors as in `count_keys`."""
         self._launch(_ENDS, boundaries, 1, numbers, stream)
 
     def _launch(self, name: str, wide: int, high: int, numbers: tuple[int, ...], stream: int) -> None:

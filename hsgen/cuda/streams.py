@@ -76,14 +76,14 @@ class Kept:
 
     def __init__(self) -> None:
         self._held: deque[tuple[Any, Any]] = deque()
-        self._free: list[Any] = []  # events
+        self._free: list[Any] = []  # events to use again
         self._lock = Lock()
 
     def hold(self, stream: int, objects: Any) -> None:
-        """Keep objects until all enqueued work of the stream is done.
+        """Keep objects until the stream has executed all work that is enqueued so far.
 
-        While the stream captures a graph, nothing is kept: the graph may run at any later time, so no moment of release
-        is known.  The caller keeps the objects.
+        While the stream captures a graph, nothing is kept, because the graph may run at any later time.  The user of
+        the graph must then keep the arrays alive.
         """
         driver = bindings()
         if int(done(driver.cuStreamIsCapturing(stream), "cuStreamIsCapturing")) == 0:
@@ -96,9 +96,7 @@ class Kept:
             self.sweep()
 
     def sweep(self) -> None:
-        """Release the oldest objects, up to the first whose stream has not executed the work enqueued before its
-        `hold`.
-        """
+        """Release objects, oldest first, until a stream has not yet executed the work that `hold` saw enqueued."""
         driver = bindings()
         with self._lock:
             while self._held:
@@ -117,4 +115,4 @@ class Kept:
 
 
 KEPT = Kept()
-"""The objects of all calls in this process."""
+"""The arrays that calls in this process keep alive."""

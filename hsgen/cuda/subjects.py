@@ -1,4 +1,4 @@
-"""Values that state what to sort or to select from; the module imports little."""
+"""Descriptions of a sort or a selection of rows.  The module imports little, so that importing it is fast."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What to sort: `rows` rows of `length` keys of the type `key` on GPU `number`.  keys, indices: whether the sort
-    writes keys and indices.
+    """What to sort: `rows` rows of `length` keys of the type `key` on GPU `number`.
+
+    keys, indices: whether the sort writes the sorted keys, and their original indices.
     """
 
     number: int
@@ -21,7 +22,7 @@ class Shape:
 
     @property
     def n(self) -> int:
-        """The number of all keys."""
+        """The number of keys in all rows."""
         return self.rows * self.length
 
 
@@ -31,8 +32,8 @@ class Take:
 
     largest: whether the greatest keys are selected, greatest first; otherwise the least, least first.
     sorted: whether the result must be sorted.
-    numbers: the names of the per-row numbers that calls pass in device memory; see `hsgen.runners.row_numbers`.
-    entry: the size in bytes of an entry of the look-up table.
+    numbers: the keywords of `hsgen.runners.row_numbers` for which calls pass an array in device memory.
+    entry: the size in bytes of an entry of the look-up table, if there is one.
     """
 
     number: int
@@ -47,10 +48,10 @@ class Take:
 
     @property
     def n(self) -> int:
-        """The number of all keys."""
+        """The number of keys in all rows."""
         return self.rows * self.length
 
     @property
     def selected(self) -> int:
-        """The number of all selected keys."""
+        """The number of selected keys in all rows."""
         return self.rows * self.k

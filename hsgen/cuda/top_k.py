@@ -22,19 +22,20 @@ from hsgen.runners.top_k import Features, Numbers, TopKCalls
 class TopK(Runner):
     """A selection of the first keys of rows on one GPU; see docs/guides/top-k.md.
 
-    Equal keys are selected in the order of their indices, the lowest index first.  Up to k = `sorted_up_to`, the result
-    is sorted; for a greater k, it is in the order of the row.
+    Among equal keys, the keys of the lowest indices are selected, and come first.  Up to k = `sorted_up_to`, the
+    selected keys are sorted; for a greater k, they keep their order in the row.
 
-    Rows may differ in length, start and k: see `hsgen.runners.top_k`, `Features` for the class and `Numbers` for calls.
+    Rows may differ in length, start and k.  `hsgen.runners.top_k.Features` lists the keywords of the class for this,
+    and `hsgen.runners.top_k.Numbers` those of calls.
 
     Args:
-        key, target, device: as of `hsgen.cuda.Sorter`.
+        key, target, device: as in `hsgen.cuda.Sorter`.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that are selected with
             keys.  With "index" or "index64", the value of a key is its index in its row, of 32 or 64 bits.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
-        numeric: floats in the order of numpy and PyTorch, as of `hsgen.cuda.Sorter`.
-        features: lengths, starts, takes, row_count and value_starts, each True if calls pass these numbers in device
-            memory.
+        numeric: floats in the order of numpy and PyTorch, as in `hsgen.cuda.Sorter`.
+        features: the keywords lengths, starts, takes, row_count and value_starts; True if every call passes an array
+            with these numbers.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no selection that combines
@@ -80,10 +81,11 @@ class TopK(Runner):
         `keys` has the rows one after another, `n` keys in total (all by default).  `out` and `values_out` receive
         rows * k keys and values.  Inputs are only read.
 
-        numbers: lengths, starts, takes, count and value_starts; the features of the class determine which are required.
+        numbers: the keywords lengths, starts, takes, count and value_starts, each an array in device memory.  A call
+            needs exactly those that the features of the class name.
 
         Raises:
-            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """
@@ -92,7 +94,9 @@ class TopK(Runner):
 
 
 def prepared_selection(select: TopK, n: int, k: int, rows: int) -> tuple[Prepared, Device]:
-    """Return the launches that select `k` keys from each of `rows` rows with `n` keys in total, and their GPU.
+    """Return the launches by which `select` takes `k` keys from each of `rows` rows, and the GPU of the launches.
+
+    n: the number of keys in all rows.
 
     Raises:
         hsgen.core.errors.OutOfRange: a number does not fit n.

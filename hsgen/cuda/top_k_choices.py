@@ -1,7 +1,7 @@
-"""The rules by which the functions on arrays choose a method to select the first k keys of rows.
+"""The rules that choose a method for `hsgen.torch.topk` and its like, which select the first k keys of rows.
 
 A rule names a method for a range of the number of rows, a range of lengths and a range of k.  `SORTED_SHARE` is an
-estimate; the other numbers are limits of the operations.
+estimate, not a measurement.  `LONGEST` is the limit of a selection.
 """
 
 from __future__ import annotations
@@ -11,29 +11,28 @@ from dataclasses import dataclass
 SELECT, SORT, LIBRARY = "select", "sort", ""
 """Methods.
 
-SELECT is a selection; a sort of the selected keys follows if the result must be sorted and the selection does not sort.
-SORT is a sort of all rows, whose first keys are copied.  LIBRARY is the array library's own function.
+SELECT is a selection.  If the result must be sorted, and k is too great for the selection to sort, a sort of the
+selected keys follows.  SORT is a sort of all rows, of which the first k keys are copied.  LIBRARY is the array
+library's own function, such as torch.topk.
 """
 
 LONGEST = 1 << 30
-"""The greatest number of keys of a selection, hence of a row.  If all rows together have more keys, several selections
-run, each for some of the rows.
+"""The greatest number of keys in one call of a selection, hence in a row.  If all rows together have more keys, a
+selection runs for the first rows, another for the next rows, and so on.
 """
 SORTED_SHARE = 4
-"""If the selected keys must be sorted afterwards, and are at least 1/`SORTED_SHARE` of a row, whole rows are sorted
-instead.
-"""
+"""All rows are sorted if a sort must follow the selection and k is at least 1/`SORTED_SHARE` of a row's length."""
 ANY = 1 << 62
 Range = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A method for ranges of the number of rows, of lengths and of k; limits are inclusive.
+    """A method for ranges of the number of rows, of lengths and of k; both limits are included.
 
-    share: the rule holds if k * share >= length; 0: for any k.
-    sorts: whether the rule holds only for selections that a sort must follow.
-    keys: the key types; empty for all types.
+    share: the rule fits only if k * share >= length; with 0, it fits any k.
+    sorts: whether the rule fits only selections that a sort must follow.
+    keys: the key types that the rule fits; empty for all types.
     """
 
     method: str
@@ -45,7 +44,7 @@ class Rule:
     keys: tuple[str, ...] = ()
 
     def fits(self, key: str, rows: int, length: int, k: int, *, sorts: bool) -> bool:
-        """Return True if the rule is for such a selection."""
+        """Return True if the rule covers a selection of `k` keys from each of `rows` rows of `length` keys."""
         ranges = ((self.rows, rows), (self.length, length), (self.k, k))
         return (
             all(least <= x <= most for (least, most), x in ranges)

@@ -1,4 +1,7 @@
-"""`sort`, `argsort` and `topk` for CuPy, with the results of cupy.sort; see docs/guides/python-nvidia.md."""
+"""Functions for CuPy that run hsgen's sorts: `sort` and `argsort` like those of cupy, and `topk`.
+
+See docs/guides/python-nvidia.md.
+"""
 
 from hsgen.cuda.background import preload, prepare_in_thread, wait_for_thread
 from hsgen.cupy.sorting import argsort, method, sort, topk, topk_method

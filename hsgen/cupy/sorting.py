@@ -1,4 +1,4 @@
-"""The functions for arrays of CuPy; by `hsgen.cuda.choices`, they call CuPy's own sort or a sort of hsgen."""
+"""The functions for arrays of CuPy; `hsgen.cuda.choices` decides between CuPy's own sort and a sort of hsgen."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ def topk(
     selected, in the order of indices.  Elements keep their bits.  If `sorted` is False, the result has the same
     elements in an unspecified order, which is the same in every call.
 
-    table, numbers: arrays of integers, such as a length for each row; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    fewer than k elements of a row count, the rest of the row's result has the index -1 and the last value in order.
-    The last value is -inf or the least integer; if `largest` is False, it is NaN or the greatest integer.  With a
-    look-up table, the result also has the table's entry for each selected index.  The entry is -1 for the index -1 and
-    for places beyond the table.
+    numbers: arrays with an integer for each row, such as its length; see `hsgen.runners.row_numbers.RowNumbers`.  A row
+    may then have fewer than k elements to select.  The rest of its result has the index -1 and a padding value: -inf or
+    the least integer, or if `largest` is False, NaN or the greatest integer.
+    table: a look-up table, whose entry for each selected index is a third result.  The entry is -1 for the index -1,
+    and for an index that lies beyond the table.
 
     Raises:
         TypeError: an argument has a wrong Python type, or no kernel selects from elements of this type.
@@ -125,9 +125,9 @@ def topk(
 
 
 def _passed(name: str, x: Any, axis: int, numbers: Mapping[str, Any]) -> Any:
-    """Return an array of numbers as launches read it: contiguous, with 32 bits, or 64 bits for `table_starts`.
+    """Return the array `name` as kernels read it: contiguous, of int32 numbers, or of int64 for `table_starts`.
 
-    The look-up table keeps its type.
+    The look-up table keeps its element type; `axis` becomes its last axis.
     """
     if name == "table":
         return cupy.ascontiguousarray(x) if "table_starts" in numbers else _rows(x, axis)
@@ -144,9 +144,10 @@ def topk_method(
     table: Any = None,
     **numbers: Unpack[RowNumbers],
 ) -> str:
-    """Return the method of `topk` for an array: "hsgen: " and its steps, or "none" if there is nothing to select.
+    """Return by which method `topk` selects from an array: "hsgen: " and its steps, or "none" for an empty result.
 
-    The steps are "select", "select, sort" for a sort of the selected elements, or "sort" for a sort of all rows.
+    The steps are "select" (a selection), "select, sort" (a sort of the selected elements follows) or "sort" (a sort of
+    all rows).
     """
     present = row_numbers.present({**numbers, "table": table})
     ready, *_ = _selection(a, k, axis, largest=largest, sorted=sorted, numbers=present)
@@ -156,7 +157,10 @@ def topk_method(
 def _selection(
     a: Any, k: int, axis: int | None, *, largest: bool, sorted: bool, numbers: Mapping[str, Any]
 ) -> tuple[Selection | None, Any, int, int]:
-    """Return the prepared selection, the array, k, and the number of the axis, counted from the front."""
+    """Check a selection; return its prepared launches, the array, k, and the axis as a number from 0 up.
+
+    The launches are None if the result has no elements.
+    """
     _check(a, None)
     a, axis = _flat(a, axis)
     key = "bool" if a.dtype.name == "bool" else _KEYS.get(a.dtype.name) if a.dtype.isnative else None
@@ -184,7 +188,7 @@ def _selection(
 
 
 def method(a: Any, axis: int = -1) -> str:
-    """Return the method of `sort` for an array: "cupy.sort", or "hsgen: " and a name in `hsgen.cuda.choices`."""
+    """Return by which method `sort` sorts an array: "cupy.sort", or "hsgen: " and a method in `hsgen.cuda.choices`."""
     ready = _order(*_flat(a, axis), keys=True)
     return f"hsgen: {ready.method}" if ready else "cupy.sort"
 
@@ -197,10 +201,11 @@ def _check(a: Any, kind: str | None) -> None:
 
 
 def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
-    """Return the array and the number of its axis, counted from the front; raise CuPy's error for an invalid axis.
+    """Return the array, flat if `axis` is None, and the axis as a number from 0 up.
 
     Raises:
         TypeError: the axis is not an integer.
+        numpy.exceptions.AxisError: there is no such axis; CuPy raises this error.
     """
     if axis is None:
         return a.ravel(), 0
@@ -211,9 +216,9 @@ def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def _one_nan(array: Any) -> Any:
-    """Return a sorted array in which all NaNs have the same bits, as sorts of hsgen return it.
+    """Give all NaNs of an array that CuPy has sorted the same bits, as hsgen's sorts do; return the array.
 
-    The replacement of NaNs takes a kernel, which CuPy compiles at its first use in 0.7 s.
+    CuPy needs 0.7 s to compile the kernel that replaces NaNs, so it runs only if there may be NaNs.
     """
     if array.dtype.kind == "f" and not _ends_in_number(array):
         array[cupy.isnan(array)] = cupy.nan
@@ -221,9 +226,9 @@ def _one_nan(array: Any) -> Any:
 
 
 def _ends_in_number(array: Any) -> bool:
-    """Return True if a sorted array is known to have no NaN.
+    """Return True if a sorted array has no NaN: NaNs would be last, so the host reads the last element.
 
-    The function knows this only of arrays of one dimension, and not during the capture of a graph.
+    The function returns False, without reading, for an array of several dimensions, or while a graph is captured.
     """
     if array.ndim != 1 or array.size < 2 or _captured():
         return False
@@ -236,7 +241,7 @@ def _captured() -> bool:
 
 
 def _order_now(a: Any, axis: int, *, keys: bool) -> Order | None:
-    """Return the prepared sort of an array; None means CuPy's own sort, which also serves while a thread prepares."""
+    """Return the prepared sort of an array; None if CuPy's own sort must run, as while a thread prepares hsgen's."""
     shape = _shape(a, axis, keys=keys)
     if shape is None or not background.enabled() or not choice(shape.key, shape.rows, shape.length) or _captured():
         return _prepared(shape)
@@ -253,7 +258,10 @@ def _prepared(shape: Shape | None) -> Order | None:
 
 
 def _shape(a: Any, axis: int, *, keys: bool) -> Shape | None:
-    """Return what to sort of an array along an axis; None if there is nothing that hsgen sorts."""
+    """Return the `Shape` of a sort of an array along an axis; None if hsgen does not sort the array.
+
+    hsgen sorts arrays of a type in `_KEYS`, in native byte order, whose rows have at least two elements.
+    """
     key = _KEYS.get(a.dtype.name) if a.dtype.isnative else None
     if key is None or a.ndim == 0 or a.size < 2 or a.shape[axis] < 2:
         return None
@@ -262,7 +270,7 @@ def _shape(a: Any, axis: int, *, keys: bool) -> Shape | None:
 
 
 def _rows(a: Any, axis: int) -> Any:
-    """Return the array as a contiguous array with the axis last."""
+    """Return a contiguous array whose last axis is `axis`; a copy only if necessary."""
     return cupy.ascontiguousarray(a if axis == a.ndim - 1 else cupy.moveaxis(a, axis, -1))
 
 
@@ -271,7 +279,10 @@ def _back(rows: Any, axis: int) -> Any:
 
 
 def _launch(ready: Order | Selection, rows: Any, out: int, indices: int, *numbers: Mapping[str, int]) -> None:
-    """Launch on the current stream, with scratch memory of CuPy's pool."""
+    """Run a prepared sort or selection on the current stream, with scratch memory of CuPy's pool.
+
+    out, indices: addresses of the results.  numbers: none, or the `numbers` of `Selection.run`.
+    """
     stream = cupy.cuda.get_current_stream().ptr
     scratch = cupy.cuda.alloc(ready.scratch) if ready.scratch else None
     ready.run(rows.data.ptr, out, indices, scratch.ptr if scratch is not None else 0, stream, *numbers)

@@ -1,4 +1,4 @@
-"""Sorts of Dask arrays by Dask's scheduler; see docs/guides/dask.md."""
+"""Sorts of Dask arrays, whose tasks run on Dask's workers; see docs/guides/dask.md."""
 
 from hsgen.dask.sorting import Sorted, argsort, sort, topk
 

@@ -1,4 +1,7 @@
-"""Sorts of Dask arrays of one dimension: sort chunks, find exact splitters, shuffle pieces, merge parts."""
+"""Sorts of Dask arrays of one dimension: sort each chunk, find exact splitters, shuffle pieces, merge parts.
+
+`hsgen.distributed.chunks` defines chunks, pieces and parts.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +18,20 @@ from hsgen.distributed.chunks import Chunks
 
 
 class Sorted(NamedTuple):
-    """Keys and their global indices, as Dask arrays."""
+    """Keys and their indices in the whole array, as Dask arrays."""
 
     keys: Any
     indices: Any
 
 
 def sort(a: Any, *, descending: bool = False, device: str | None = None) -> Any:
-    """Return a sorted Dask array with the chunk sizes of `a`, an array of one dimension or a column of a data frame.
+    """Return a sorted Dask array with the chunk sizes of `a`, an array of one dimension or a data frame's column.
 
     The work starts at once.  The result stays on the workers, like the result of `a.persist()`.  NaNs are equal and
     greatest.
 
     Args:
-        device: the device of each worker that sorts chunks, as of `hsgen.sort`; "" is its default device, None numpy.
+        device: the device on which each worker sorts chunks, as in `hsgen.sort`; "" is its default, None is numpy.
 
     Raises:
         TypeError: `a` is not a Dask array or column, or no kernel sorts its elements.
@@ -41,16 +44,17 @@ def sort(a: Any, *, descending: bool = False, device: str | None = None) -> Any:
 
 
 def argsort(a: Any, *, descending: bool = False, device: str | None = None) -> Any:
-    """Return the indices (int64) that sort a Dask array stably; arguments and errors are those of `sort`."""
+    """Return the indices (int64) that sort a Dask array stably; arguments and errors as in `sort`."""
     array = _Array(a, descending, device)
     parts, runs = array.parts(index=True)
     return _started(array.indices(parts, array.chunks.sizes), runs)
 
 
 def topk(a: Any, k: int, *, largest: bool = True, device: str | None = None) -> Sorted:
-    """Return the first `k` keys in order and their indices; of equal keys, those with the least indices come first.
+    """Return the k greatest keys (if `largest` is False, the least) in order, and their indices.
 
-    The result is lazy.  Arguments and errors are those of `sort`.
+    Of equal keys, those with the least indices are selected, and come first.  The result is lazy: the work starts when
+    Dask computes it.  Other arguments and errors as in `sort`.
     """
     array = _Array(a, largest, device)
     k = integer("k", k, 0, sum(array.chunks.sizes))
@@ -60,7 +64,7 @@ def topk(a: Any, k: int, *, largest: bool = True, device: str | None = None) -> 
 
 
 class _Array:
-    """A Dask array: its chunks as tasks, and the work on the chunks."""
+    """A Dask array; tasks: the tasks that return its chunks; chunks: the `Chunks` that sorts them."""
 
     def __init__(self, a: Any, descending: bool, device: str | None) -> None:
         a = a.to_dask_array(lengths=True) if hasattr(a, "to_dask_array") else a
@@ -74,7 +78,7 @@ class _Array:
         self.tasks = list(a.to_delayed())
 
     def parts(self, *, index: bool) -> tuple[list[Any], list[Any]]:
-        """Return the parts of the sorted array as tasks, and the sorted chunks, which the workers hold."""
+        """Return tasks that return the parts of the sorted array, and the sorted chunks, which workers hold."""
         sort, sort_index = dask.delayed(self.chunks.sort), dask.delayed(self.chunks.sort_index)
         runs = list(dask.persist(*(sort_index(x, i) if index else sort(x) for i, x in enumerate(self.tasks))))
 
@@ -91,17 +95,18 @@ class _Array:
         return parts, runs
 
     def keys(self, parts: Sequence[Any], sizes: Sequence[int]) -> Any:
-        """Return the keys of parts as a Dask array."""
+        """Return the keys of the parts as a Dask array; sizes: the number of keys in each part."""
         return _joined([dask.delayed(self.chunks.keys)(x) for x in parts], sizes, self.chunks.dtype)
 
     def indices(self, parts: Sequence[Any], sizes: Sequence[int]) -> Any:
-        """Return the global indices of parts as a Dask array."""
+        """Return the indices of the parts' keys in the whole array as a Dask array."""
         return _joined([dask.delayed(self.chunks.indices)(x) for x in parts], sizes, np.int64)
 
 
 def _started(result: Any, runs: Sequence[Any]) -> Any:
-    """Send the tasks of a Dask array to workers; return the array.  Workers must hold the sorted chunks `runs` until
-    then.
+    """Start the tasks of a Dask array on the workers; return the array.
+
+    runs: the sorted chunks, which these tasks read.  This reference keeps them on the workers until the tasks are sent.
     """
     started = result.persist()
     del runs
@@ -109,6 +114,6 @@ def _started(result: Any, runs: Sequence[Any]) -> Any:
 
 
 def _joined(parts: Sequence[Any], sizes: Sequence[int], dtype: Any) -> Any:
-    """Return the arrays of tasks as one Dask array."""
+    """Concatenate the arrays that tasks return to one Dask array; sizes: their lengths."""
     arrays = [dask.array.from_delayed(x, (size,), dtype) for x, size in zip(parts, sizes, strict=True)]
     return dask.array.concatenate(arrays)

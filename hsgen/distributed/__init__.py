@@ -1,4 +1,7 @@
-"""Sorts over the ranks of a process group, of GPUs or CPUs; see docs/guides/several-gpus.md."""
+"""Sorts of arrays that are distributed over the ranks of a process group, on GPUs or CPUs.
+
+See docs/guides/several-gpus.md.
+"""
 
 from hsgen.distributed.functions import Groups, Sorted, argsort, group_by, sort, topk, unique
 from hsgen.distributed.threads import ThreadRank, Threads

@@ -1,4 +1,7 @@
-"""The libraries whose arrays ranks sort: checks of arguments, the form of results, and the process group of a call."""
+"""What differs between numpy arrays and PyTorch tensors: checks of arguments, conversions, and the rank of a call.
+
+The functions of `hsgen.distributed` use a `Backend` for this.
+"""
 
 from __future__ import annotations
 
@@ -16,18 +19,18 @@ from hsgen.distributed.numpy_local import NumpyLocal
 from hsgen.distributed.threads import ThreadRank
 
 KEYS = {t.element: t.name for t in TYPES.values()}
-"""hsgen's names of key types, by the names of element types in numpy and PyTorch."""
+"""hsgen's key type for each element type, by its name in numpy and PyTorch."""
 
 
 class Backend(ABC):
-    """What the functions need to know of the arrays of one library; `comm` is the rank that exchanges such arrays."""
+    """The checks and conversions for arrays of one library; `comm` is this rank, which exchanges such arrays."""
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
 
     @abstractmethod
     def check_keys(self, keys: Any) -> str:
-        """Return hsgen's name of the type of keys.
+        """Check keys; return their key type, such as "f32".
 
         Raises:
             TypeError: keys are not an array of the library, or have a type that no kernel sorts.
@@ -36,7 +39,7 @@ class Backend(ABC):
 
     @abstractmethod
     def check_values(self, values: Any, n: int) -> str:
-        """Check values that belong to `n` keys; return a description of an item.  Errors are those of `check_keys`."""
+        """Check that there are values for `n` keys; return the type and shape of an item.  Errors: as `check_keys`."""
 
     @abstractmethod
     def check_numbers(self, values: Any) -> None:
@@ -49,35 +52,35 @@ class Backend(ABC):
 
     @abstractmethod
     def device_of(self, keys: Any) -> str:
-        """Return the kind of an array's device, such as "cpu"; it must be equal on every rank."""
+        """Return the kind of an array's device, such as "cpu"; ranks compare it, because it must be equal on all."""
 
     @abstractmethod
     def local(self, keys: Any, *, descending: bool) -> Local:
-        """Return the object that sorts, merges and reduces keys of this type on this rank."""
+        """Return the `Local` that sorts, merges and reduces keys of this type on this rank."""
 
     @abstractmethod
     def array(self, x: Any) -> Any:
-        """Return keys or values as the array that `local` takes."""
+        """Return keys or values as an array that a `Local` takes."""
 
     @abstractmethod
     def keys(self, local: Local, keys: Any, like: Any) -> Any:
-        """Return keys in the form of `local` as an array of the library, with the type of `like`."""
+        """Convert the keys of a run of `local` to an array of the library with the element type of `like`."""
 
     @abstractmethod
     def values(self, column: Any, like: Any) -> Any:
-        """Return values that have moved with keys as an array of the type of `like`."""
+        """Convert a column of sorted values to an array of the library with the element type of `like`."""
 
     @abstractmethod
     def index(self, column: Any, total: int) -> Any:
-        """Return global indices, or counts, as 64-bit integers; `total` is the number of keys of all ranks."""
+        """Convert a column of global indices, or of counts, to int64; all of them are less than `total`."""
 
     @abstractmethod
     def reduced(self, column: Any) -> Any:
-        """Return reduced values as an array of the library."""
+        """Convert a column of reduced values to an array of the library."""
 
 
 def check_length(values: Any, n: int) -> None:
-    """Check that there is an item for each key."""
+    """Check that `values` has an item for each of `n` keys."""
     shape = tuple(values.shape)
     if not shape or shape[0] != n:
         raise ValueError(f"values have the shape {shape}, keys hold {n}; give an item for each key")
@@ -139,7 +142,7 @@ class NumpyBackend(Backend):
 
 
 def named(element: str) -> str:
-    """Return hsgen's name of a key type, by the name of the element type.
+    """Return the key type of elements of the type `element`, such as "f32" for "float32".
 
     Raises:
         TypeError: no kernel sorts such elements.
@@ -155,7 +158,7 @@ def _check_array(name: str, x: Any) -> None:
 
 
 def backend_of(group: Any) -> Backend:
-    """Return the backend of a process group.
+    """Return the backend of a `group` argument: a rank of `Threads`, or a group of torch.distributed.
 
     Raises:
         Unavailable: there is no process group, or this rank is not in the group.

@@ -1,6 +1,7 @@
-"""The tasks of a sort for schedulers whose workers hold chunks: Dask (`hsgen.dask`), or Ray (docs/guides/ray.md).
+"""The tasks by which a scheduler such as Dask (`hsgen.dask`) or Ray (docs/guides/ray.md) sorts a distributed array.
 
-The scheduler runs the methods of `Chunks` where the data is, and moves pieces between workers.
+Workers hold the chunks of the array.  The scheduler runs the methods of `Chunks` as tasks on the workers, and moves
+pieces of chunks between workers.
 """
 
 from __future__ import annotations
@@ -17,22 +18,25 @@ from hsgen.distributed.backend import named
 from hsgen.distributed.local import Run
 from hsgen.distributed.numpy_local import NumpyLocal
 
-_PROBES = 1024  # probes of a round, for all boundaries together
+_PROBES = 1024  # probes in a round of the search for cuts, for all boundaries together
 OnEach = Callable[..., Sequence[Any]]
-"""`on_each(method, *arguments)` returns `method(run, *arguments)` for each sorted chunk, in the order of chunks."""
+"""A function that calls `method(run, *arguments)` for each sorted chunk; its arguments are `method, *arguments`.
+
+The function returns the results in the order of chunks.
+"""
 
 
 class Chunks:
-    """The work on the chunks of an array of one dimension; the object is small, because every task receives it.
+    """The tasks that sort an array of one dimension, which is stored in chunks.
 
-    A program calls `sort` for each chunk, then `cuts` once.  For each part of the result, it calls `piece` for each
-    chunk, then `merge`.  A `Run` holds ordered keys: unsigned numbers in the order of the sort.  Sorts are stable; NaNs
-    are equal and greatest.
+    Call `sort` for each chunk, then `cuts` once.  For each part of the result, call `piece` for each chunk, then
+    `merge`.  A `Run` has *ordered keys*: unsigned numbers in the order of the sort.  `keys` converts them back.  Sorts
+    are stable; NaNs are equal and greatest.  A `Chunks` object is small, because every task receives a copy.
 
     Args:
         dtype: the numpy type of the keys.
         sizes: the number of keys of each chunk; the parts of the result have the same sizes.
-        device: the device of each worker, as of `hsgen.sort`; "" is its default device, None numpy.
+        device: the device of each worker, as in `hsgen.sort`; "" is its default device, None numpy.
 
     Raises:
         TypeError: no kernel sorts such keys.
@@ -47,21 +51,22 @@ class Chunks:
         self._firsts = [0, *splitters.places(self.sizes)] if self.sizes else []
 
     def sort(self, keys: Any) -> Run:
-        """Return the keys of a chunk in order."""
+        """Return the sorted keys of a chunk as a `Run`."""
         return self._local.sort(keys, None)
 
     def sort_index(self, keys: Any, chunk: int) -> Run:
-        """Return the keys of a chunk in order, with their indices in the whole array; `chunk` is its number."""
+        """Return the sorted keys of chunk number `chunk` as a `Run`, with their indices in the whole array."""
         return self._local.sort_index(keys, self._firsts[chunk], 0, overwrite=False)
 
     def first(self, keys: Any, chunk: int, k: int) -> Run:
-        """Return the first `k` keys of a chunk in order, with their indices in the whole array."""
+        """Return the first `k` sorted keys of chunk number `chunk` as a `Run`, with indices in the whole array."""
         return self._local.first(keys, min(k, self.sizes[chunk]), self._firsts[chunk])
 
     def cuts(self, on_each: OnEach) -> NDArray[np.int64]:
-        """Return the indices at which each sorted chunk is cut, shape (chunks, parts + 1).
+        """Return the indices at which each sorted chunk is cut into pieces, shape (chunks, parts + 1).
 
-        The search takes three to seven rounds of counts.
+        Piece p of chunk c begins at index [c, p] and ends before [c, p + 1].  The search calls `on_each` in three to
+        seven rounds, which count the keys of chunks below probes.
         """
         if not self.sizes:
             return np.zeros((0, 1), np.int64)
@@ -74,16 +79,16 @@ class Chunks:
         return self._local.ends(run)
 
     def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the number of keys of a sorted chunk below each probe."""
+        """Return how many keys of a sorted chunk are less than each probe, an ordered key."""
         return self._local.below(run, probes)
 
     def piece(self, run: Run, begin: int, end: int) -> Run:
-        """Return a piece of a sorted chunk; a copy, so that the chunk can be freed."""
+        """Return a copy of the keys `begin` to `end` of a sorted chunk; the chunk itself can then be freed."""
         part = self._local.part(run, begin, end)
         return Run(part.keys.copy(), tuple(x.copy() for x in part.columns))
 
     def merge(self, *pieces: Run) -> Run:
-        """Return the pieces of a part, merged; `pieces` are in the order of chunks."""
+        """Merge the pieces of a part, in the order of their chunks; return the part."""
         keys, *columns = (np.concatenate(x) for x in zip(*(p.arrays for p in pieces), strict=True))
         return self._local.merge(Run(keys, tuple(columns)), [(0, len(keys))])
 
@@ -92,7 +97,7 @@ class Chunks:
         return self._local.part(run, 0, k)
 
     def keys(self, run: Run) -> NDArray[Any]:
-        """Return the keys of a run."""
+        """Return the keys of a run as an array of the original element type."""
         keys: NDArray[Any] = self._local.restored(run.keys, self.dtype)
         return keys
 
@@ -104,7 +109,7 @@ class Chunks:
 
 @dataclass(frozen=True)
 class _Counts:
-    """Counts of keys in sorted chunks on workers, as `hsgen.distributed.splitters.Counts` defines them."""
+    """Implements `hsgen.distributed.splitters.Counts`: workers count the keys of their sorted chunks."""
 
     chunks: Chunks
     on_each: OnEach

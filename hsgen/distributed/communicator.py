@@ -1,4 +1,6 @@
-"""Communication between ranks: the operations that a process group supplies, and agreement on errors."""
+"""Communication between ranks: the operations that a process group must have; and functions that let all ranks raise
+an error if one rank has an error.
+"""
 
 from __future__ import annotations
 
@@ -13,23 +15,21 @@ from numpy.typing import NDArray
 from hsgen.core.errors import HsgenError, Usage, Wrong, printable
 
 Words = NDArray[np.int64]
-"""Numbers that ranks exchange through the host: counts, sizes and status words, 64 bits each."""
+"""64-bit numbers that ranks exchange through the host: counts, sizes and status words."""
 
 Span = tuple[int, int]
-"""The index of the first item of a part of an array, and the index after its last item."""
+"""A part of an array: the index of its first item, and the index after its last item."""
 
-_TEXT = 64  # 64-bit words of a text that ranks exchange: 512 bytes
+_TEXT = 64  # length of a text that ranks exchange, in 64-bit words: 512 bytes
 _SEPARATOR = "\x1f"
 
 
 class Communicator(ABC):
-    """A rank of a process group.
+    """A rank of a process group.  All ranks must call the same methods in the same order.
 
-    All ranks call the same methods in the same order.
-
-    rank: the number of this rank.  size: the number of ranks.  unit: the alignment in bytes with which parts of arrays
-    travel fastest, a power of two.  small: up to this many bytes in total, every rank receives and sorts all shards.
-    The total counts each shard as if it were as long as the longest shard.
+    rank: the number of this rank.  size: the number of ranks.  unit: the alignment in bytes, a power of two, at which
+    the group transfers parts of arrays fastest.  small: if all shards together have at most this number of bytes, every
+    rank receives and sorts all of them.  For this, each shard counts as if it were as long as the longest.
     """
 
     rank: int
@@ -42,7 +42,7 @@ class Communicator(ABC):
         """Return the words of every rank, shape (size, len(words)); all ranks pass the same number of words.
 
         words: an array of numpy, or of the library of the shards.  With an array of numpy, the call does not wait for
-        the device's work.
+        work that is enqueued on the device.
         """
 
     def gather_later(self, words: Words) -> Callable[[], Words]:
@@ -52,18 +52,18 @@ class Communicator(ABC):
 
     @abstractmethod
     def gather_rows(self, words: Any) -> Any:
-        """Return the result of `gather` as an array of the library of `words`, on the device of `words`."""
+        """Return the result of `gather` as an array like `words`: of the same library, on the same device."""
 
     @abstractmethod
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
-        """Return for each array the concatenation of that array on all ranks, in the order of ranks.
+        """Concatenate each array over all ranks, in the order of ranks; return the results, the same on every rank.
 
-        lengths: the number of items of each rank.
+        lengths: the number of items that each rank has in each of its arrays.
         """
 
     @abstractmethod
     def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
-        """Send a part of `source` to each rank, and store the parts received in `out`.
+        """Send a part of `source` to each rank, and store the received parts in `out`.
 
         sent: for each rank, the span of `source` that this rank sends to it.  received: for each rank, the span of
         `out` that receives its part.  In an array with more dimensions, an item is array[i].
@@ -72,16 +72,16 @@ class Communicator(ABC):
     def exchange_later(
         self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]
     ) -> Callable[[], None]:
-        """Start an `exchange`; return a function that ends it.
+        """Start an `exchange`; return a function to call before `out` is used.
 
-        Work that the device gets after a call of the function waits until `out` has all parts.
+        Work that is enqueued on the device after a call of this function runs only once `out` has all parts.
         """
         self.exchange(source, sent, out, received)
         return lambda: None
 
 
 def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()) -> Words:
-    """Return the words of every rank, shape (size, len(words)); raise an error if any rank has one.
+    """Return the words of every rank, shape (size, len(words)); if any rank has an error, raise an error on all ranks.
 
     Raises:
         Exception: `error`, if this rank has one.
@@ -94,7 +94,9 @@ def agree(comm: Communicator, error: Exception | None, words: Sequence[int] = ()
 
 
 def raise_together(comm: Communicator, error: Exception | None) -> None:
-    """Raise the error of this rank, or else an error that names the first rank with one; all ranks call this function.
+    """Raise the error of this rank, or else an error that names the first rank with an error.
+
+    If any rank has an error, every rank must call this function.
 
     Raises:
         Exception: `error`, or `Wrong`.
@@ -109,10 +111,10 @@ def raise_together(comm: Communicator, error: Exception | None) -> None:
 def compare_later(
     comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]
 ) -> Callable[[], Words]:
-    """Start a comparison of `facts` between ranks; return a function that waits for it and returns the words of every
-    rank.
+    """Start to gather the words of all ranks, and to check that `facts` are the same on all ranks.
 
-    Digests of facts travel with the words.  The texts travel only if digests differ.
+    Return a function that waits for the end of both, and returns the words of every rank.  Together with the words,
+    ranks exchange a digest of their facts.  Only if digests differ, ranks exchange the facts, for the message.
 
     Raises (the returned function):
         Exception, Wrong: as `agree`.
@@ -134,7 +136,7 @@ def compare_later(
 
 
 def _difference(texts: Sequence[Sequence[str]]) -> str:
-    """Return the sentence about the first fact that differs between ranks."""
+    """Return a message about the first fact that differs between ranks."""
     all_facts = [dict(zip(x[::2], x[1::2], strict=False)) for x in texts]
     for name in dict.fromkeys(name for facts in all_facts for name in facts):
         values = [facts.get(name, "absent") for facts in all_facts]
@@ -152,12 +154,12 @@ def _sentence(error: Exception) -> str:
 
 
 def _texts(comm: Communicator, text: str) -> list[str]:
-    """Return the texts of every rank."""
+    """Exchange texts; return the text of every rank."""
     return [_decoded(row) for row in comm.gather(np.array(_encoded(text), np.int64))]
 
 
 def _encoded(text: str) -> list[int]:
-    """Return a text as `_TEXT` words; a longer text is cut."""
+    """Return a text as `_TEXT` 64-bit words; all bytes beyond these are cut off."""
     data = text.encode("utf-8", "replace")[: 8 * _TEXT].ljust(8 * _TEXT, b"\0")
     return [int(x) for x in np.frombuffer(data, np.int64)]
 

@@ -1,7 +1,7 @@
-"""The work of a rank on tensors of a GPU, by the kernels of `hsgen.cuda`.
+"""The sorts, counts and merges of a rank whose tensors are on a GPU, by the kernels of `hsgen.cuda`.
 
-Keys keep their type.  A sort of floats gives all NaNs the same bits and, with values, both zeros the same bits.  After
-the sort, the keys are therefore in the order of their transformed bits.
+The keys of a run keep their type.  The sort gives all NaNs the same bits and, with values, both zeros the same bits.
+Sorted floats are therefore also in the order of their bits after the key transform, which merges and counts compare.
 """
 
 from __future__ import annotations
@@ -24,21 +24,19 @@ from hsgen.distributed.local import NARROW, Local, Run, Search, digits
 from hsgen.distributed.torch_group import on
 
 MERGED = 16
-"""The greatest number of runs that are merged in pairs; if there are more runs, all keys are sorted."""
+"""The greatest number of runs that `merge` merges, two at a time; the keys of more runs are sorted instead."""
 SORTED = 1 << 23
-"""The greatest number of received keys that are sorted instead of merged, because the many launches of merges would
-take longer.
-"""
+"""Up to this number of received keys, `merge` sorts them: the launches of several merges would take longer."""
 OVERLAPPED = 3 << 26
-"""The least number of keys of each part for which the exchange overlaps with merges."""
+"""If every part has at least this number of keys, the exchange overlaps with merges."""
 CHUNKS = 4
-"""The number of chunks of an exchange that overlaps with merges."""
+"""The number of chunks in which an exchange that overlaps with merges transfers a part."""
 COUNTS = 1 << 20
-"""The number of counts, 8 MiB, that a GPU receives from all ranks in a round of a search for splitters."""
+"""The number of counts that a GPU receives from all ranks in a round of a search for splitters: 8 MiB."""
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
-"""The types of values that kernels move, by the bytes of a value."""
+"""The tensor type in which a kernel moves a value, by the size of a value in bytes."""
 _MERGED = (("source", "other", "destination"), ("values", "other_values", "values_out"))
-"""First for keys, then for values: the roles in a merge of the first input, the second input and the result."""
+"""The roles of the first input, the second input and the result of a merge; first for keys, then for values."""
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -64,15 +62,12 @@ def _splitter_counts(key: str, descending: bool, device: int) -> SplitterCounts:
 
 @lru_cache(maxsize=64)
 def _placed(places: tuple[int, ...], device: torch.device, stream: int) -> torch.Tensor:
-    """Return the global indices of boundaries as an array on a device.
-
-    Calls with equal lengths on the same stream share the array.
-    """
+    """Return the global indices of boundaries as a tensor on a device; calls with equal arguments share the tensor."""
     return on(np.array(places, np.int64), device)
 
 
 class CudaSearch(Search):
-    """A search whose counts stay on the GPU; the host waits in `ends`."""
+    """A search for splitters whose counts stay on the GPU; the host waits only in `ends`."""
 
     local: CudaLocal
 
@@ -104,7 +99,7 @@ class CudaSearch(Search):
         return counts
 
     def ends(self, rows: Any, meanwhile: Callable[[], None]) -> NDArray[np.int64]:
-        """See `Search`; the kernel writes to the memory of the host."""
+        """See `Search`; the kernel writes the result to pinned host memory."""
         host = torch.empty((len(rows), 2, len(self.places)), dtype=torch.int64, pin_memory=True)
         numbers = (rows.data_ptr(), len(rows), self.digits[-1][1], self._places.data_ptr(), host.data_ptr())
         self._kernels.count_ends(numbers, len(self.places), self._stream.cuda_stream)
@@ -116,7 +111,7 @@ class CudaSearch(Search):
 
 
 def widened(index: torch.Tensor, total: int) -> torch.Tensor:
-    """Return indices less than `total` as signed 64-bit numbers; 32-bit indices are read as unsigned numbers."""
+    """Convert indices to int64; int32 indices, all less than `total`, are read as unsigned numbers."""
     if index.dtype == torch.int64:
         return index
     wide = index.to(torch.int64)
@@ -124,9 +119,9 @@ def widened(index: torch.Tensor, total: int) -> torch.Tensor:
 
 
 def items(values: torch.Tensor) -> torch.Tensor | None:
-    """Return values as a flat tensor of a type that kernels move; None if kernels do not move values of this size.
+    """Return values as a flat tensor of a type in `_ITEMS`; None if kernels do not move values of this size.
 
-    The tensor shares memory with `values` if they are aligned.
+    The tensor is a view of `values` if their address is a multiple of the size of a value; otherwise it is a copy.
     """
     size = values.dtype.itemsize * prod(values.shape[1:])
     if size not in _ITEMS:
@@ -140,18 +135,18 @@ def items(values: torch.Tensor) -> torch.Tensor | None:
 
 
 def _moved(run: Run) -> list[torch.Tensor]:
-    """Return the keys of a run and its values as types that kernels move; the result shares the memory of the run."""
+    """Return the keys of a run, and views of its columns in types that kernels move."""
     columns = [items(x) for x in run.columns]
     return [run.keys, *(x for x in columns if x is not None)]
 
 
 def restored(moved: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """Return moved items in the type and the inner shape of `like`."""
+    """Return the items that a kernel has moved, in the element type and the shape of an item of `like`."""
     return moved.view(like.dtype).reshape(-1, *like.shape[1:])
 
 
 class CudaLocal(Local):
-    """See `Local`; calls run on the current stream of PyTorch."""
+    """A `Local` for tensors on a GPU; calls run on PyTorch's current stream."""
 
     def __init__(self, key: str, *, descending: bool, device: torch.device) -> None:
         super().__init__("u8" if key == "bool" else key, descending=descending)
@@ -159,7 +154,7 @@ class CudaLocal(Local):
         self._order = "descending" if descending else "ascending"
 
     def _typed(self, keys: torch.Tensor) -> torch.Tensor:
-        """Return keys in a type that sorters take: bools become uint8."""
+        """Return keys in a type that sorters take: a view of bools as uint8, all other keys themselves."""
         return keys.view(torch.uint8) if keys.dtype == torch.bool else keys
 
     def _kernel(self, kind: Any, value: Any = None) -> Any:
@@ -167,7 +162,7 @@ class CudaLocal(Local):
         return kind(self.key, value, self._order, number)
 
     def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
-        """See `Local`; values of sizes that kernels do not move are gathered after the sort."""
+        """See `Local`; values of a size that kernels do not move are gathered after the sort, by its indices."""
         keys = self._typed(keys)
         if values is None:
             return Run(self._sorted(keys + 0.0 if zeros and self.kind == 2 else keys, overwrite=overwrite))
@@ -185,7 +180,7 @@ class CudaLocal(Local):
         return Run(out, (restored(out_values, values),))
 
     def _sorted(self, keys: Any, *, overwrite: bool) -> Any:
-        """Return sorted keys."""
+        """Return the sorted keys, without values; if `overwrite`, sorted in place."""
         sorter = self._kernel(_sorter)
         if overwrite:
             if len(keys):
@@ -211,7 +206,7 @@ class CudaLocal(Local):
         return run
 
     def shift(self, run: Run, first: int) -> None:
-        """See `Local`; 32-bit indices are unsigned numbers in a signed type."""
+        """See `Local`; 32-bit indices are unsigned numbers in int32 tensors."""
         index = run.columns[0]
         index += first - (NARROW if index.dtype == torch.int32 and first >= NARROW // 2 else 0)
 
@@ -249,7 +244,7 @@ class CudaLocal(Local):
         return Run(keys, tuple(columns))
 
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
-        """See `Local`; either neighbouring runs are merged in pairs until one is left, or all keys are sorted."""
+        """See `Local`; either pairs of neighbouring runs are merged until one run is left, or all keys are sorted."""
         moved = [items(x) for x in run.columns]
         if len(moved) > 1 or None in moved:
             index = torch.arange(len(run), dtype=torch.int64, device=run.keys.device)
@@ -271,8 +266,9 @@ class CudaLocal(Local):
         return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))
 
     def chunks(self, sizes: Sequence[int], item: int) -> int:
-        """See `Local`; several chunks only if each key is merged an even number of times, as it then ends where it
-        arrived.
+        """See `Local`; there are several chunks only if each key is merged an even number of times.
+
+        Merges go from `run` to spare arrays and back, so the merged chunk then ends in `run`, where it arrived.
         """
         levels = (len(sizes) - 1).bit_length()
         even = levels % 2 == 0 and 2 < len(sizes) <= MERGED
@@ -297,7 +293,7 @@ class CudaLocal(Local):
         return self._kernel(_merger, arrays[1].dtype.itemsize if len(arrays) > 1 else None)
 
     def _spare(self, arrays: Sequence[torch.Tensor], n: int, spare: Run | None) -> list[torch.Tensor]:
-        """Return arrays of `n` items in the memory of `spare` if large enough, or else in new memory."""
+        """Return uninitialized arrays of `n` items like those of `arrays`, in the memory of `spare` if it suffices."""
         old = [] if spare is None else _moved(spare)
         if len(old) == len(arrays) and all(len(x) >= n for x in old):
             return [x[:n] for x in old]
@@ -306,7 +302,7 @@ class CudaLocal(Local):
     def _merged(
         self, arrays: Sequence[torch.Tensor], spans: Sequence[Span], to: Sequence[torch.Tensor]
     ) -> list[torch.Tensor]:
-        """Merge neighbouring runs from `arrays` to `to` and back, until one run is left; return its arrays."""
+        """Merge pairs of neighbouring runs from `arrays` to `to` and back, until one is left; return its arrays."""
         merges, stream = self._merges(arrays), self._stream()
         scratch = arrays[0].new_empty(merges.scratch_bytes(sum(b - a for a, b in spans)), dtype=torch.uint8)
         while len(spans) > 1:

@@ -1,4 +1,4 @@
-"""The functions of `hsgen.distributed`: the checks of their arguments, and the form of their results."""
+"""The public functions of `hsgen.distributed`; this module checks arguments and converts results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Sorted(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Distinct keys in order; for each the number of equal keys, and the reduced value, or None without values."""
+    """Distinct keys in order; for each key, how often it occurs, and its reduced values (None without values)."""
 
     keys: Any
     counts: Any
@@ -40,18 +40,18 @@ def sort(
     memory: str = "normal",
     group: Any = None,
 ) -> Any:
-    """Sort the keys of all ranks; return this rank's part of the sorted whole.
+    """Sort the keys of all ranks together; return this rank's part of the sorted keys.
 
-    Each rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys,
-    rank 1 the next keys, and so on.  By default, parts are even.  The sort is stable across ranks.  NaNs are equal and
-    greatest, and -0 equals 0.  All NaNs get the same bits; with values or indices, so do both zeros.
+    Every rank passes its shard, a tensor or array of one dimension, which may be empty.  Rank 0 gets the first keys,
+    rank 1 the next keys, and so on.  By default, the lengths of parts differ by at most 1.  The sort is stable across
+    ranks.  NaNs are equal and greatest; all get the same bits.  -0 equals 0; with values or indices, both become 0.
 
     Args:
         keys: a tensor of PyTorch on a GPU or the CPU, or with a rank of `Threads` an array of numpy.
-        values: items that move with the keys, as many as keys, or None.
+        values: an array with an item for each key, which moves with the key, or None.
         descending: whether the greatest keys come first.
         index: whether to return the index of each key in the concatenated shards of all ranks, as a 64-bit number.
-        size: the number of keys that this rank gets; None on every rank for parts of even lengths.
+        size: the number of keys that this rank gets; None, then on every rank, for parts of even lengths.
         memory: "normal", or "low" to let the function overwrite `keys` and `values`.
         group: a process group of torch.distributed (None: the default group), or a rank of `Threads`.
 
@@ -80,10 +80,12 @@ def argsort(
 
 
 def topk(keys: Any, k: int, *, largest: bool = True, group: Any = None) -> Sorted:
-    """Return the first `k` keys of all ranks and their global indices (int64), the same on every rank.
+    """Return the first `k` keys of all ranks and their global indices (int64); every rank gets the same result.
 
-    largest: True for the greatest keys, greatest first; False for the least keys, least first.  Of equal keys, those
-    with the least global indices are selected, in the order of these indices.
+    A global index is that in the concatenated shards of all ranks.  Of equal keys, those with the least global indices
+    are selected, in the order of these indices.
+
+    largest: True for the greatest keys, greatest first; False for the least keys, least first.
 
     Raises:
         Exception: as `sort`; k is negative, or exceeds the number of keys of all ranks.
@@ -103,7 +105,7 @@ def topk(keys: Any, k: int, *, largest: bool = True, group: Any = None) -> Sorte
 def unique(keys: Any, *, return_counts: bool = False, descending: bool = False, group: Any = None) -> Any:
     """Return this rank's part of the distinct keys of all ranks, in order and in even parts.
 
-    With `return_counts`, return a pair: the distinct keys, and for each the number of equal keys (int64).
+    With `return_counts`, return two arrays: the distinct keys, and how often each occurs on all ranks (int64).
 
     Raises:
         Exception: as `sort`.
@@ -158,7 +160,7 @@ def _shard(
     memory: Any,
     facts: dict[str, str] | None = None,
 ) -> Shard:
-    """Check the arguments of this rank; return them as a `Shard`."""
+    """Check the arguments of this rank; return them as a `Shard`, with the facts that must be equal on every rank."""
     if memory not in _MEMORY:
         raise Usage(f"memory {memory}: unknown; give {' or '.join(_MEMORY)}")
     if index and values is not None:

@@ -1,7 +1,8 @@
 """Distinct keys of all ranks, and reductions of values by key.
 
-Every rank groups its own keys.  In an exchange, each rank receives the groups of a range of keys, so that equal keys
-meet on one rank.  Each rank reduces the groups that it receives.  A last exchange makes the lengths of parts even.
+Every rank first groups its own keys.  In an exchange, each rank receives all groups with keys in a range, so that equal
+keys meet on one rank.  Each rank merges and reduces the groups that it receives.  A last exchange makes the lengths of
+parts even.
 """
 
 from __future__ import annotations
@@ -17,8 +18,9 @@ from hsgen.distributed.sorting import Agreed, exchanged, spread
 
 
 def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
-    """Return this rank's part of the distinct keys; the columns are the counts and, if there are values, the reduced
-    values.
+    """Return this rank's part of the distinct keys of all ranks.
+
+    The columns of the run are how often each key occurs and, if there are values, the reduced values.
     """
     shard, local = of.shard, of.shard.local
     run, error = Run(None), None
@@ -39,9 +41,9 @@ def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
 
 
 def reduced(local: Local, run: Run, reduction: str, *, counted: bool) -> Run:
-    """Return the distinct keys of a run in order, with counts and reduced values.
+    """Return the distinct keys of a run in order, with their counts and reduced values as columns.
 
-    counted: whether the keys were grouped before; the first column then has the counts of keys.
+    counted: whether the run consists of groups, whose counts are its first column; these counts are then added up.
     """
     groups = local.groups(run)
     counts, starts = groups.columns
@@ -51,9 +53,9 @@ def reduced(local: Local, run: Run, reduction: str, *, counted: bool) -> Run:
 
 
 def dealt(comm: Communicator, local: Local, run: Run, lengths: list[int]) -> Run:
-    """Return this rank's even part of the runs of all ranks; one after another, the runs are in order already.
+    """Exchange runs that together are already sorted, so that all parts have even lengths; return this rank's part.
 
-    lengths: the numbers of keys of the ranks.
+    lengths: the number of keys in the run of each rank.
     """
     firsts = np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))])
     bounds = np.array([0, *splitters.places(splitters.even(sum(lengths), comm.size)), sum(lengths)], np.int64)

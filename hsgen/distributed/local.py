@@ -1,4 +1,4 @@
-"""The work of a rank on its own arrays: sorts, counts of keys below probes, merges and reductions, for one key type."""
+"""What a rank does with its own arrays, without other ranks: sort, count keys below probes, merge and reduce."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.distributed.communicator import Span
 
 NARROW = 1 << 32
-"""The least number of keys of all ranks for which global indices have 64 bits on GPUs."""
-_LEAST = 4  # least number of bits of a digit, hence of a round
+"""From this number of keys of all ranks on, global indices have 64 bits on GPUs; below it, 32 bits."""
+_LEAST = 4  # least number of bits of a digit, which a round determines
 
 REDUCTIONS = ("sum", "min", "max")
 """The reductions of values by key."""
@@ -25,9 +25,9 @@ REDUCTIONS = ("sum", "min", "max")
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Keys in order on one rank, and columns with an item for each key.
+    """Sorted keys on one rank, and columns: arrays with an item for each key, such as its value or its index.
 
-    Keys are in the form of the `Local` that made the run.
+    The `Local` that returns a run determines the type of its keys, which may be transformed.
     """
 
     keys: Any
@@ -39,20 +39,21 @@ class Run:
 
     @property
     def arrays(self) -> tuple[Any, ...]:
-        """Keys and columns."""
+        """The keys and the columns."""
         return (self.keys, *self.columns)
 
 
 def row_bytes(x: Any) -> int:
-    """Return the bytes of an item of an array, of numpy or of PyTorch."""
+    """Return the size in bytes of x[0], for an array of numpy or a tensor."""
     return int(x.dtype.itemsize) * int(prod(x.shape[1:]))
 
 
 def digits(bits: int, boundaries: int, counts: int) -> list[tuple[int, int]]:
-    """Split ordered keys into digits; return the shift and the number of bits of each, highest first.
+    """Split keys of `bits` bits into digits; return the shift and the number of bits of each digit, highest first.
 
-    Each round of a search for splitters determines one digit.  In a round, a rank computes about `counts` counts at
-    most, for all boundaries together.  With very many boundaries, a rank computes more.
+    Each round of a search for splitters determines one digit of the key at every boundary.  For a digit of d bits, a
+    rank computes 2^d + 1 counts for each boundary.  Digits are chosen so that these are about `counts` counts at most
+    for all boundaries together.  With very many boundaries, they are more, because a digit has at least 4 bits.
     """
     most = max((counts // boundaries).bit_length() - 1, _LEAST)
     rounds = -(-bits // most)
@@ -61,13 +62,14 @@ def digits(bits: int, boundaries: int, counts: int) -> list[tuple[int, int]]:
 
 
 class Local(ABC):
-    """The work of one rank on arrays of one library, for one key type and order.
+    """What one rank does with its own arrays of one library, for one key type and order.
 
-    Ordered keys are unsigned numbers in the order of the sort: the key transform of docs/reference/semantics.md.
+    *Ordered keys* are keys after the key transform of docs/reference/semantics.md: unsigned numbers whose order is that
+    of the sort.
     """
 
     most_counts = 1 << 12
-    """The usual greatest number of counts that a rank computes in a round of a search, for all boundaries together."""
+    """The argument `counts` of the function `digits`: about how many counts a rank computes in a round of a search."""
 
     def __init__(self, key: str, *, descending: bool) -> None:
         self.key, self.descending = key, descending
@@ -80,35 +82,35 @@ class Local(ABC):
 
     @abstractmethod
     def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
-        """Return the keys of this rank in order, with their values if there are any; equal keys keep their order.
+        """Return the sorted keys of this rank, with their values if there are any; the sort is stable.
 
-        zeros: whether -0 becomes 0 even if there are no values.  overwrite: whether the result may be in the memory of
-        the arguments.
+        zeros: whether -0 becomes 0 even without values.  overwrite: whether the result may be stored in the memory of
+        `keys` and `values`.
         """
 
     @abstractmethod
     def sort_index(self, keys: Any, first: int, total: int, *, overwrite: bool) -> Run:
-        """Return the keys of this rank in order, with their global indices as the only column.
+        """Return the sorted keys of this rank, with their global indices as the only column.
 
         first: the global index of the first key.  total: the number of keys of all ranks, which determines the width of
         indices.
         """
 
     def shift(self, run: Run, first: int) -> None:
-        """Add `first` to the only column of a run, the indices of `sort_index`."""
+        """Add `first` to the indices of a run that `sort_index` has returned."""
         column = run.columns[0]
         column += first
 
     @abstractmethod
     def first(self, keys: Any, k: int, first: int) -> Run:
-        """Return the first `k` keys of this rank in order, with their 64-bit global indices.
+        """Return the first `k` sorted keys of this rank, with their 64-bit global indices.
 
         first: the global index of the first key.
         """
 
     @abstractmethod
     def words(self, x: NDArray[np.int64]) -> Any:
-        """Return 64-bit numbers as an array on the device of the keys."""
+        """Copy 64-bit numbers to an array on the device of the keys."""
 
     def digits(self, boundaries: int, ranks: int) -> list[tuple[int, int]]:
         """Return the digits of a search, which are the same on every rank; see the function `digits`."""
@@ -116,59 +118,60 @@ class Local(ABC):
 
     @abstractmethod
     def search(self, run: Run, n: int, places: Sequence[int], ranks: int) -> Search:
-        """Return a search for splitters in the `n` keys of this rank.
+        """Return a search for splitters that counts the `n` keys of `run`, which are those of this rank.
 
-        places: for each boundary, the number of keys before it, of all ranks together.  ranks: the number of ranks.
+        places: for each boundary, how many keys of all ranks are before it.  ranks: the number of ranks.
         """
 
     @abstractmethod
     def room(self, like: Run, n: int) -> Run:
-        """Return a run of `n` keys with uninitialized arrays of the types of `like`."""
+        """Return an uninitialized run of `n` keys, with arrays of the types of `like`."""
 
     @abstractmethod
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
-        """Merge spans of `run`, each of which is sorted; return one sorted run.  Equal keys keep their order.
+        """Merge spans of `run`, each of which is sorted, stably to one sorted run; return the run.
 
-        The result may be in the memory of `run` or of `spare`.
+        The result may be stored in the memory of `run`, or of `spare`.
         """
 
     def chunks(self, sizes: Sequence[int], item: int) -> int:
-        """Return the number of chunks of an exchange; each chunk is merged while later chunks travel.
+        """Return in how many chunks an exchange transfers each part: 1, or at least 3.
 
-        The number is 1, or at least 3.  sizes: the sizes of the parts of all ranks.  item: the bytes of a value, or 0.
+        With several chunks, each is merged while later chunks are transferred.  sizes: the number of keys in the part
+        of each rank.  item: the size of a value in bytes, or 0.
         """
         return 1
 
     @abstractmethod
     def merge_within(self, run: Run, spans: Sequence[Span], begin: int, spare: Run) -> None:
-        """Merge spans of `run`, each of which is sorted, into `run` from index `begin` on; equal keys keep their order.
+        """Merge spans of `run`, each of which is sorted, stably; store the result in `run` from index `begin` on.
 
-        `begin` is not greater than the begin of any span.  spare: memory for as many keys, which the call overwrites.
+        No span begins before `begin`.  spare: a run whose memory the call may overwrite; it is used if it is as large
+        as the spans.
         """
 
     @abstractmethod
     def groups(self, run: Run) -> Run:
-        """Return the distinct keys, with two columns: the number of equal keys, and the index of the first of these
-        keys.
+        """Return the distinct keys of a run, with two columns of 64-bit numbers.
 
-        Both columns have 64 bits.
+        The columns are how often each key occurs, and the index in `run` of its first occurrence.
         """
 
     @abstractmethod
     def reduce(self, values: Any, starts: Any, counts: Any, reduction: str) -> Any:
-        """Return a reduction for each group: of counts[i] consecutive values from index starts[i] on."""
+        """Return the reduced values of each group i: of counts[i] consecutive values from index starts[i] on."""
 
     @abstractmethod
     def part(self, run: Run, begin: int, end: int) -> Run:
-        """Return the keys `begin` to `end` of a run, without a copy."""
+        """Return the keys `begin` to `end` of a run and their columns, as views."""
 
     @abstractmethod
     def repeated(self, run: Run, times: int) -> Run:
-        """Return a new run: a run `times` times, one after another."""
+        """Return a copy of a run that repeats the run `times` times."""
 
 
 class Search(ABC):
-    """A search for the keys at boundaries between parts, in the keys of one rank; see `splitters.cuts_of_ranks`.
+    """The counts of one rank in a search for splitters (`splitters.cuts_of_ranks`): of its keys below probes.
 
     Counts are 64-bit numbers on the device of the keys.
     """
@@ -179,24 +182,26 @@ class Search(ABC):
 
     @abstractmethod
     def counts(self, number: int, rows: Any) -> Any:
-        """Return the numbers of keys below the probes of a round: for each boundary, 2^bits + 1 counts.
+        """Return how many keys of this rank are below each probe of a round: for each boundary, 2^bits + 1 counts.
 
-        number: the number of the round.  rows: the counts of the previous round, shape (ranks, counts), or None in the
-        first round.
+        number: the number of the round, from 0 up.  rows: the counts of all ranks in the previous round, shape
+        (ranks, counts); None in the first round.
         """
 
     @abstractmethod
     def ends(self, rows: Any, meanwhile: Callable[[], None]) -> NDArray[np.int64]:
-        """Return two counts of each rank for each boundary, shape (ranks, 2, boundaries).
+        """Return two counts for each rank and boundary, shape (ranks, 2, boundaries).
 
-        The first count is of the keys less than the boundary's key, the second of the keys less than or equal to it.
+        The first count is of the rank's keys that are less than the key at the boundary.  The second is of those that
+        are less or equal.
 
-        rows: the counts of the last round.  meanwhile: enqueues work for which the host does not wait.
+        rows: the counts of all ranks in the last round.  meanwhile: a function that enqueues further work; the device
+        does this work while the host waits for the counts.
         """
 
 
 class HostSearch(Search):
-    """A search on the host; the function `counts` of its `Local` returns the number of keys below each probe."""
+    """A search on the host; the method `counts` of its `Local` returns the number of keys below each probe."""
 
     local: Any
     _starts: NDArray[np.uint64]
@@ -213,7 +218,7 @@ class HostSearch(Search):
         spaced[:-1] <<= np.uint64(shift)
         spaced[-1] = (1 << (shift + bits)) % (1 << 64)
         probes = self._starts[:, None] + spaced
-        beyond = probes <= self._starts[:, None]  # a probe that wrapped around 64 bits: all keys are below it
+        beyond = probes <= self._starts[:, None]  # the last probe may be 2^64, which wraps to 0: all keys are below it
         beyond[:, 0] = False
         counts = self.local.counts(self.run, probes.reshape(-1).view(np.int64))
         return np.where(beyond.reshape(-1), self.n, counts)
@@ -226,7 +231,10 @@ class HostSearch(Search):
         return np.stack([counts[:, at, digit], counts[:, at, digit + 1]], axis=1)
 
     def _digit(self, number: int, rows: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the digit of each boundary after a round, and counts of shape (ranks, boundaries, 2^bits + 1)."""
+        """Return the digit of each boundary that round `number` determines, and the counts of the round.
+
+        The counts have the shape (ranks, boundaries, 2^bits + 1).
+        """
         counts = rows.reshape(len(rows), len(self.places), -1)
         totals = counts[:, :, 1:-1].sum(axis=0)
         return (totals < np.array(self.places, np.int64)[:, None]).sum(axis=1), counts

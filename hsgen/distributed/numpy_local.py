@@ -1,4 +1,4 @@
-"""The work of a rank on arrays of numpy; a run has ordered keys: unsigned numbers in the order of the sort."""
+"""The sorts, counts and merges of a rank with arrays of numpy; its runs have ordered keys (see `Local`)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _REDUCED: dict[str, Any] = {"sum": np.add, "min": np.minimum, "max": np.maximum}
 
 
 class NumpyLocal(Local):
-    """See `Local`; `device` names the device that sorts, as of `hsgen.sort`: "" is the default, and None is numpy."""
+    """A `Local` for arrays of numpy; device: what sorts, as in `hsgen.sort`; "" is the default device, None numpy."""
 
     def __init__(self, key: str, *, descending: bool, device: str | None = None) -> None:
         super().__init__(key, descending=descending)
@@ -27,7 +27,7 @@ class NumpyLocal(Local):
         self._type = np.dtype(f"u{KEYS[TYPES[key].key].bytes}")
 
     def ordered(self, keys: Any, *, zeros: bool) -> Any:
-        """Return ordered keys, for numeric order: all NaNs get the same ordered key, and if `zeros` also -0 and 0."""
+        """Return ordered keys in numeric order: one ordered key for all NaNs, and if `zeros`, one for -0 and 0."""
         bits = np.ascontiguousarray(keys).view(self._type)
         if self.kind == 2:
             magnitude, infinity = (self._type.type(x) for x in limits(self.key))
@@ -38,7 +38,7 @@ class NumpyLocal(Local):
         return oracle.ordered(bits, self.kind, descending=self.descending)
 
     def restored(self, keys: Any, dtype: Any) -> Any:
-        """Return the original keys of ordered keys, in a type of numpy."""
+        """Convert ordered keys back to keys, in the numpy type `dtype`."""
         return oracle.unordered(keys, self.kind, descending=self.descending).view(dtype)
 
     def _order(self, keys: Any) -> Any:
@@ -86,7 +86,7 @@ class NumpyLocal(Local):
         return self.below(run, probes.view(np.uint64))
 
     def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the number of keys whose ordered key is less than each probe."""
+        """Return how many ordered keys of a run are less than each probe."""
         beyond = probes > np.uint64(self.greatest)
         places = np.searchsorted(run.keys, probes.astype(self._type))
         return np.where(beyond, len(run.keys), places).astype(np.int64)
@@ -101,7 +101,7 @@ class NumpyLocal(Local):
         return Run(keys, tuple(columns))
 
     def merge(self, run: Run, spans: Sequence[Span], spare: Run | None = None) -> Run:
-        """See `Local`; numpy's stable sort does this, which for wide keys merges the runs that it finds."""
+        """See `Local`; numpy's stable sort does this: for keys above 16 bits, it finds runs and merges them."""
         if sum(end - begin for begin, end in spans) < len(run):
             run = Run(np.concatenate([run.keys[a:b] for a, b in spans]), self._columns(run, spans))
         if not run.columns:

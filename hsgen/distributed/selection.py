@@ -1,4 +1,4 @@
-"""The first k keys of all ranks, on every rank."""
+"""Selections of the first k keys of all ranks, with the result on every rank."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from hsgen.distributed.sorting import Agreed, exchanged
 
 
 def top_k(comm: Communicator, of: Agreed, k: int) -> Run:
-    """Return the first `k` keys of the order and their global indices, the same on every rank.
+    """Return the first `k` keys of all ranks and their global indices; the result is the same on every rank.
 
-    Every rank selects its own first k keys, and receives the selected keys of all ranks.
+    Every rank selects its own first k keys, receives the selected keys of all ranks, and merges them.
     """
     local, lengths = of.shard.local, of.lengths
     run, error = Run(None), None

@@ -2,8 +2,8 @@
 
     compare arguments -> sort -> agree -> cut -> exchange -> merge
 
-A status word travels with the numbers of each phase, so that an error of one rank becomes an error of all.  Sorts are
-stable: equal keys are in the order of ranks, and within a rank in the order of their indices.
+In each phase, ranks exchange a status word together with their numbers.  An error on one rank thus raises an error on
+all ranks.  Sorts are stable: equal keys are in the order of ranks, and within a rank in the order of their indices.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from hsgen.distributed.local import NARROW, Local, Run, row_bytes
 class Shard:
     """The arguments of one rank after its own checks.
 
-    length: the number of keys.  size: the number of keys that this rank requests, or None for an even share. facts:
-    what must be equal on every rank, by the name of the argument.
+    length: the number of keys.  size: the number of keys that this rank requests, or None for an even part.  overwrite:
+    whether the call may overwrite keys and values.  facts: by the name of an argument, what must be equal on every
+    rank.
     """
 
     local: Local
@@ -39,7 +40,10 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """A shard after all ranks have compared their arguments; `lengths` and `sizes` have one number for each rank."""
+    """The shard of this rank, after all ranks have compared their arguments.
+
+    lengths: the number of keys in the shard of each rank.  sizes: the number of keys in the part that each rank gets.
+    """
 
     shard: Shard
     lengths: list[int]
@@ -52,8 +56,9 @@ class Agreed:
 
 
 class Pending:
-    """A comparison of the arguments of all ranks that is under way; `check` returns those of this rank, or raises an
-    error.
+    """A comparison of the arguments of all ranks, which has started.
+
+    check: a function that returns the arguments of this rank as a `Shard`, or raises an error.
     """
 
     def __init__(self, comm: Communicator, check: Callable[[], Shard]) -> None:
@@ -69,7 +74,7 @@ class Pending:
         self._wait = compare_later(comm, error, words, {} if shard is None else shard.facts)
 
     def agreed(self) -> Agreed:
-        """Return the shard, after a comparison of the arguments of all ranks.
+        """Wait for the comparison; return the shard with the lengths and sizes of all ranks.
 
         Raises:
             Exception: the error of `check`; on ranks without an error, `Wrong` if another rank has one.
@@ -93,15 +98,16 @@ class Pending:
 
 
 def agreed(comm: Communicator, check: Callable[[], Shard]) -> Agreed:
-    """Return the shard that `check` returns, after a comparison of the arguments of all ranks; see `Pending`."""
+    """Compare the arguments of all ranks, and return those of this rank; see `Pending`."""
     return Pending(comm, check).agreed()
 
 
 def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False) -> tuple[Agreed, Run]:
-    """Return this rank's part of the sorted keys of all ranks, with values, or with global indices if `index`.
+    """Return this rank's arguments, and its part of the sorted keys of all ranks.
 
-    The sort of the shard starts while arguments travel, unless the sort overwrites the shard.  If shards are small,
-    every rank gathers and sorts all of them; this takes more memory than an exchange.
+    The run has a column with the values, if there are any, or with the global indices, if `index` is True.  While ranks
+    compare arguments, each already sorts its shard, unless the sort would overwrite it.  If shards are small, every
+    rank instead gathers and sorts all of them, which is faster but takes more memory.
     """
     pending = Pending(comm, check)
     shard, early = pending.shard, None
@@ -127,22 +133,22 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
 
 
 def _small(comm: Communicator, shard: Shard) -> int:
-    """Return the greatest total of bytes for which every rank gathers all shards.
+    """Return the limit in bytes: if all shards together are within it, every rank gathers and sorts all of them.
 
-    If the call may overwrite its arguments (memory="low"), the total is a quarter of `Communicator.small`.
+    The limit is `Communicator.small`, or with memory="low" (`Shard.overwrite`) a quarter of it.
     """
     return comm.small // 4 if shard.overwrite else comm.small
 
 
 def _row(shard: Shard) -> int:
-    """Return the bytes of a key and its value."""
+    """Return the size in bytes of a key and its value."""
     return row_bytes(shard.keys) + (0 if shard.values is None else row_bytes(shard.values))
 
 
 def _sorted(shard: Shard, total: int, *, index: bool) -> Run:
-    """Return the keys of a shard in order, with values, or if `index` with indices within the shard.
+    """Return the sorted keys of a shard, with values, or if `index` with their indices in the shard.
 
-    total: the number of keys of all ranks.
+    total: the number of keys of all ranks, which determines the width of indices.
     """
     if index:
         return shard.local.sort_index(shard.keys, 0, total, overwrite=shard.overwrite)
@@ -150,7 +156,7 @@ def _sorted(shard: Shard, total: int, *, index: bool) -> Run:
 
 
 def _attempt(sort: Callable[[], Run]) -> Callable[[], Run]:
-    """Sort now; return a function that returns the result, or raises the error."""
+    """Call `sort` now; return a function that later returns its result, or raises its error."""
     try:
         run = sort()
     except Exception as e:
@@ -164,7 +170,7 @@ def _attempt(sort: Callable[[], Run]) -> Callable[[], Run]:
 
 
 def _everywhere(comm: Communicator, of: Agreed, *, index: bool) -> Run:
-    """Return the result of `sort`: every rank receives all keys, sorts the keys, and keeps its part."""
+    """Return the part of this rank: gather the shards of all ranks, sort all keys, and copy the part."""
     shard, local = of.shard, of.shard.local
     arrays = [shard.keys] if shard.values is None else [shard.keys, shard.values]
     keys, *values = comm.gather_arrays(arrays, of.lengths)
@@ -187,11 +193,12 @@ def spread(
     chunks: int = 1,
     first: int = 0,
 ) -> Run:
-    """Return this rank's part of the keys of all ranks, merged; `locally` returns the sorted keys of this rank.
+    """Exchange the sorted keys of all ranks, and merge the received keys; return this rank's part.
 
-    lengths: the number of keys of each rank.  sizes: the size of each part.  together: whether all equal keys go to one
-    rank; the sizes are then approximate.  chunks: the number of chunks of the exchange, as of `Local.chunks`.  first:
-    a number to add to the only column of this rank, in the time in which the host waits for splitters.
+    locally: a function that returns the sorted keys of this rank.  lengths: the number of keys of each rank.  sizes:
+    the number of keys in each part.  together: whether all equal keys go to one rank; the sizes are then approximate.
+    chunks: in how many chunks the exchange transfers each part (`Local.chunks`).  first: the global index of this
+    rank's first key, to be added to its indices while the host waits for splitters; 0 adds nothing.
     """
     run, out, error = Run(None), None, None
     try:
@@ -211,21 +218,22 @@ def spread(
 
 
 def _unit(comm: Communicator, run: Run) -> int:
-    """Return the alignment of parts, in items, with which all arrays travel fastest."""
+    """Return `Communicator.unit` in items: parts of this many items are aligned in all arrays of the run."""
     return max(comm.unit // gcd(comm.unit, row_bytes(x)) for x in run.arrays)
 
 
 def _shares(size: int, chunks: int) -> list[int]:
-    """Return the sizes of the chunks of a part; the last is the longest."""
+    """Return the sizes of the chunks of a part of `size` keys; no chunk is longer than the last."""
     return [*[size // chunks] * (chunks - 1), size - size // chunks * (chunks - 1)]
 
 
 def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run, chunks: int) -> Run:
     """Exchange a run in chunks, and merge each chunk while later chunks arrive; return this rank's part in `out`.
 
-    at: the indices at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).  The first merges use the
-    memory of the last chunk as scratch, because the last chunk arrives after them.  The last two merges use the memory
-    of `run`.
+    at: the indices at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).
+
+    Merges need spare memory.  The merges of all but the last two chunks use the memory in `out` into which the last
+    chunk arrives later.  The last two use the memory of `run`, which has then been sent.
     """
     unit = _unit(comm, run)
     layouts = layout(at, comm.rank, unit, chunks)
@@ -239,7 +247,7 @@ def _overlapped(comm: Communicator, local: Local, run: Run, at: Words, out: Run,
     merged, spare = 0, local.part(out, last[0][0], end)
     waits = [started(sent, received) for sent, received, _ in layouts[:-1]]
     for i, (_, _, spans) in enumerate(layouts):
-        if i == chunks - 2:  # after the last exchange, `run` has been sent, and the last two merges use its memory
+        if i == chunks - 2:  # start the last exchange; after the waits below, all of `run` has been sent
             waits[i] += started(*layouts[-1][:2])
             waits.append([])
             spare = run
@@ -256,8 +264,8 @@ def exchanged(
     """Send parts of a run to all ranks; return the run that this rank receives, and the span of each rank's keys in it.
 
     at: the indices at which the run of each rank is cut, shape (ranks, ranks + 1).  out: memory for the result, or
-    None.
-    unit: a part is extended by neighbouring keys to multiples of `unit`; the received parts may have gaps between them.
+    None to allocate it.  unit: parts begin and end at multiples of this number of items; see `layout`.  The spans may
+    therefore have gaps between them.
     """
     ((sent, received, spans),) = layout(at, comm.rank, unit)
     if out is None:
@@ -274,17 +282,16 @@ def exchanged(
 
 
 def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[Span], list[Span], list[Span]]]:
-    """Return for each chunk three lists of spans: what a rank sends, where it stores received parts, and the keys
-    proper.
+    """Return for each chunk three lists of spans, with a span for each rank.
 
-    Each list has a span for each rank.  A stored part is extended by neighbouring keys; the span of its keys proper
-    lies within it.
+    The first list is what this rank sends to each rank.  The second is where it stores what each rank sends.  A
+    transferred part begins at a multiple of `unit`, in the run of the sender and in the memory of the receiver.  For
+    this, the part is extended by neighbouring keys that do not belong to it.  The third list has the spans, in the
+    memory of this rank, of the keys that do belong to the parts.
 
-    Parts begin at multiples of `unit`, in the run of the sender and in the memory of the receiver.
-
-    at: the indices at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).
+    at: the indices at which the run of each rank is cut, shape (ranks, ranks * chunks + 1).  rank: this rank.
     """
-    rows: list[list[int]] = at.tolist()  # the GPU waits for these few numbers, which numpy computes in thrice the time
+    rows: list[list[int]] = at.tolist()  # the GPU waits for these few numbers; numpy would take three times as long
     place, chunked = 0, []
     for chunk in range(chunks):
         sent = [_extended(rows[rank], to * chunks + chunk, unit) for to in range(len(rows))]
@@ -301,6 +308,6 @@ def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[
 
 
 def _extended(row: Sequence[int], part: int, unit: int) -> Span:
-    """Return the span of a part, extended to multiples of `unit` or the end of the run; empty for an empty part."""
+    """Return the span of a part, extended to multiples of `unit` or the end of the run; an empty part stays empty."""
     begin, end = row[part] // unit * unit, row[part + 1]
     return begin, (min(-(-end // unit) * unit, row[-1]) if end > row[part] else begin)

@@ -1,12 +1,13 @@
-"""Exact splitters: the indices at which sorted shards are cut, so that parts have the requested sizes.
+"""Exact splitters: where to cut sorted shards into pieces, so that the parts have exactly the requested sizes.
 
-A boundary is a global index in the sorted keys of all shards.  Counts of keys below probes narrow the range that
-contains the boundary's key.  The probes of a round are where the key is if keys are evenly distributed, or else they
-divide the range evenly.  Keys equal to that key are then divided in the order of shards and of indices: earlier
-shards fill the lower part first.
+A *boundary* between two parts is an index in the sorted keys of all shards together.  The search finds the key at each
+boundary, in rounds.  A round counts the keys of all shards below several *probes*, and so narrows the range of values
+that contains the key.  If many keys equal the key at a boundary, those of earlier shards go to the lower part.
 
-`cuts` is for shards whose counts pass through the host.  `cuts_of_ranks` is for ranks, whose counts stay on devices:
-each round determines a digit of the key of every boundary, and the host waits only once, for the result.
+`cuts` is for shards whose counts pass through the host.  Its probes are near the value that the key has if keys are
+evenly distributed; if they are not, probes divide the range evenly.  `cuts_of_ranks` is for ranks, whose counts stay on
+devices.  Each of its rounds determines one digit of the key at every boundary, and the host waits only once, for the
+result.
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ from hsgen.distributed.communicator import Communicator, Words, raise_together
 from hsgen.distributed.local import Local, Run
 
 PROBES = 1 << 13
-"""The number of probes of a round of `cuts`, for all boundaries together."""
-_LEAST = 8  # usual least number of probes of a boundary in a round
+"""The number of probes in a round of `cuts`, for all boundaries together."""
+_LEAST = 8  # by default, the least number of probes per boundary in a round
 
 
 def places(sizes: Sequence[int]) -> list[int]:
-    """Return the boundaries between parts of these sizes: the global index of the first key of each part but part 0."""
+    """Return the boundaries between parts of these sizes: the index of the first key of each part, without part 0."""
     return [int(x) for x in np.cumsum(np.array(sizes, np.int64))[:-1]]
 
 
 def even(total: int, ranks: int) -> list[int]:
-    """Return the sizes of equal parts; the first parts have one item more if `ranks` does not divide `total`."""
+    """Return the sizes of even parts; if `ranks` does not divide `total`, the first parts have one item more."""
     return [total // ranks + (rank < total % ranks) for rank in range(ranks)]
 
 
@@ -41,17 +42,18 @@ class Counts(Protocol):
     """Counts of keys below probes in sorted shards."""
 
     def total(self, probes: NDArray[np.uint64]) -> Words:
-        """Return the number of keys of all shards below each probe."""
+        """Return how many keys of all shards together are less than each probe."""
 
     def by_shard(self, probes: NDArray[np.uint64]) -> Words:
-        """Return the number of keys of each shard below each probe, shape (shards, probes)."""
+        """Return how many keys of each shard are less than each probe, shape (shards, probes)."""
 
 
 @dataclass(slots=True)
 class _Range:
-    """The range low to high that has the key of a boundary, with `under` keys below low and `upto` keys up to high.
+    """A range of ordered keys, from `low` to `high`, that contains the key at a boundary.
 
-    narrow: whether the next round probes only where the key is if keys are evenly distributed in the range.
+    under: how many keys are less than `low`.  upto: how many keys are at most `high`.  narrow: whether keys seem to be
+    evenly distributed in the range; the next round then probes only near the value that the key is likely to have.
     """
 
     low: int
@@ -61,25 +63,27 @@ class _Range:
     narrow: bool = True
 
     def ladder(self, at: int, number: int) -> NDArray[np.uint64]:
-        """Return at most `number` evenly spaced probes; `at` is the boundary."""
+        """Return at most `number` evenly spaced probes for the next round; at: the boundary."""
         low, high = self.low, self.high
         if self.narrow:
             width, count = high - low, self.upto - self.under
-            guess, spread = low + width * (at - self.under) // count, 2 * width // isqrt(count) + 1  # 4 deviations
+            # the probes cover at least 4 standard deviations on both sides of the guess
+            guess, spread = low + width * (at - self.under) // count, 2 * width // isqrt(count) + 1
             low, high = max(low, guess - spread), min(high, guess + spread)
         step = -(-(high - low) // number)
         return np.uint64(low) + np.arange(1, (high - low) // step + 1, dtype=np.uint64) * np.uint64(step)
 
     def cut(self, at: int, ladder: NDArray[np.uint64], totals: Words) -> None:
-        """Narrow the range by the counts of keys below the probes of a ladder."""
+        """Narrow the range after a round; ladder: its probes; totals: how many keys are less than each."""
         count, first = self.upto - self.under, int(np.searchsorted(totals, at))
         if first:
             self.low, self.under = int(ladder[first - 1]), int(totals[first - 1])
         if first < len(ladder):
             self.high, self.upto = int(ladder[first]) - 1, int(totals[first])
-            if self.upto == at:  # the boundary is between two keys, and the probe, too
+            if self.upto == at:  # exactly `at` keys are below this probe, so the probe can be the splitter
                 self.low = self.high = int(ladder[first])
-        self.narrow = 4 * (self.upto - self.under) <= count  # otherwise, keys are not evenly distributed
+        # if more than a quarter of the keys are left in the range, they are not evenly distributed
+        self.narrow = 4 * (self.upto - self.under) <= count
 
 
 def keys_at(
@@ -91,10 +95,10 @@ def keys_at(
     probes: int = PROBES,
     each: int = _LEAST,
 ) -> list[int]:
-    """Return an ordered key for each boundary: at most at[i] keys are less, and at least at[i] keys less or equal.
+    """Return an ordered key for each boundary at[i]: at most at[i] keys are less, and at least at[i] less or equal.
 
-    least, greatest: bounds of all ordered keys.  total: the number of keys.  probes: the number of probes of a round.
-    each: the least number of probes of a boundary.
+    least, greatest: bounds of all ordered keys.  total: the number of keys.  probes: the number of probes in a round,
+    for all boundaries together.  each: the least number of probes per boundary.
     """
     ranges = [_Range(least, max(greatest, least) if x else least, 0, total) for x in at]
     while open_ := [(x, r) for x, r in zip(at, ranges, strict=True) if r.low < r.high]:
@@ -117,11 +121,11 @@ def cuts(
 ) -> Words:
     """Return the indices at which sorted shards are cut, shape (shards, parts + 1).
 
-    lengths: the lengths of the shards.  sizes: the sizes of the parts.
+    Row s of the result has the index in shard s at which each part begins, and the length of shard s.  If equal keys
+    are on both sides of a boundary, those of earlier shards are in the lower part.
 
-    least, greatest: bounds of the ordered keys of all shards.  Row s of the result has the index in shard s at which
-    each part begins, and the end of the last part.  Equal keys are divided in the order of shards and of indices.
-    probes, each: as of `keys_at`.
+    lengths: the number of keys in each shard.  sizes: the number of keys in each part.  least, greatest: bounds of the
+    ordered keys of all shards.  probes, each: as in `keys_at`.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]
     keys = np.array(keys_at(counts, at, least, greatest, sum(lengths), probes, each), np.uint64)
@@ -131,9 +135,10 @@ def cuts(
 
 
 def _cut(at: Sequence[int], under: Words, upto: Words, ends: Words) -> Words:
-    """Return the cuts.
+    """Return the cuts for the boundaries `at`; see `cuts`.
 
-    under, upto: for each shard and boundary, the number of keys below the boundary's key, and of keys up to that key.
+    under, upto: for each shard and boundary, how many keys are less than the key at the boundary, and how many are at
+    most that key.  ends: the length of each shard.
     """
     equal = upto - under
     missing = np.array(at, np.int64) - under.sum(axis=0)
@@ -154,9 +159,9 @@ def cuts_of_ranks(
 ) -> Words:
     """Return the indices at which the runs of all ranks are cut, shape (ranks, parts + 1); see `cuts`.
 
-    error: an error of this rank before the call, or None; every rank then raises an error.  together: whether equal
-    keys of all ranks stay in one part, because all cuts are before them; parts then have about the given sizes.
-    meanwhile: enqueues work that the device does after the last count, before the host has the result.
+    error: None, or an error that this rank had before the call; every rank then raises an error.  together: whether all
+    equal keys belong to one part, because cuts are before them; parts then have only about the given sizes.  meanwhile:
+    a function that enqueues further work, which the device does while the host waits for the result.
 
     Raises:
         Exception: `error`, or an error of a count.
@@ -186,9 +191,10 @@ def _searched(
     error: Exception | None,
     meanwhile: Callable[[], None] | None,
 ) -> Words:
-    """Return the result of `Search.ends` after all rounds; arguments and errors are those of `cuts_of_ranks`.
+    """Do all rounds of the search; return the result of `Search.ends`.
 
-    A rank with an error still takes part in all rounds, with counts of -1.
+    at: the boundaries.  n: the number of keys of this rank.  Other arguments and errors: as in `cuts_of_ranks`.  A rank
+    with an error still takes part in all rounds, with counts of -1, because the other ranks wait for it.
     """
     search, rows = None, None
     for number, (_, bits) in enumerate(local.digits(len(at), comm.size)):

@@ -1,4 +1,4 @@
-"""A process group of threads: each rank is a thread of this process, with arrays of numpy.
+"""A process group within one process: each rank is a thread, and sorts arrays of numpy.
 
 >>> ranks = Threads(4)
 >>> parts = ranks.run(lambda rank: hsgen.distributed.sort(shards[rank.rank], group=rank))
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class _Broken(Wrong):
-    """The error of a rank that waited for another rank that had ended or was too late."""
+    """The error of a rank that waited in vain: another rank had ended, or did not come in time."""
 
 
 class Threads:
@@ -28,8 +28,8 @@ class Threads:
 
     Args:
         size: the number of ranks.
-        timeout: the greatest time in seconds that a rank waits for the others.
-        device: the device that sorts arrays, as of `hsgen.sort`; "" is the default device, None sorts with numpy.
+        timeout: the greatest time in seconds that a rank waits for all other ranks.
+        device: the device that sorts arrays, as in `hsgen.sort`; "" is the default device, None sorts with numpy.
     """
 
     def __init__(self, size: int, *, timeout: float = 60.0, device: str | None = None) -> None:
@@ -40,10 +40,10 @@ class Threads:
         return f"<Threads: size={self.size}, device={self.device!r}>"
 
     def run(self, function: Callable[[ThreadRank], Result]) -> list[Result]:
-        """Call a function in every thread with its rank; return the results in the order of ranks.
+        """Start the threads, and call `function(rank)` in each; return the results in the order of ranks.
 
         Raises:
-            Exception: the error of the first rank that raised one.
+            Exception: the error of the lowest rank that raised one, other than that of a wait in vain.
         """
         barrier = Barrier(self.size)
         slots: list[Any] = [None] * self.size
@@ -69,14 +69,14 @@ class Threads:
 
 
 class ThreadRank(Communicator):
-    """A rank of a process group of threads; a `group` argument of the functions of `hsgen.distributed`."""
+    """A rank of `Threads`; pass it as the argument `group` of the functions of `hsgen.distributed`."""
 
     def __init__(self, group: Threads, rank: int, barrier: Barrier, slots: list[Any]) -> None:
         self.rank, self.size, self.device = rank, group.size, group.device
         self._timeout, self._barrier, self._slots = group.timeout, barrier, slots
 
     def _all(self, passed: Any) -> list[Any]:
-        """Return the objects that all ranks pass."""
+        """Wait for all ranks; return the objects that they pass, in the order of ranks."""
         self._slots[self.rank] = passed
         self._wait()
         every = list(self._slots)
@@ -100,11 +100,11 @@ class ThreadRank(Communicator):
     def gather_arrays(self, arrays: Sequence[Any], lengths: Sequence[int]) -> list[Any]:
         """See `Communicator`."""
         result = [np.concatenate(column) for column in zip(*self._all(arrays), strict=True)]
-        self._wait()  # sources may change from here on
+        self._wait()  # all ranks have copied from this rank's arrays, which may change again
         return result
 
     def exchange(self, source: Any, sent: Sequence[Span], out: Any, received: Sequence[Span]) -> None:
         """See `Communicator`."""
         for (array, spans), (begin, end) in zip(self._all((source, sent)), received, strict=True):
             out[begin:end] = array[slice(*spans[self.rank])]
-        self._wait()  # sources may change from here on
+        self._wait()  # all ranks have copied from this rank's arrays, which may change again

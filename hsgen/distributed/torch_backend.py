@@ -1,4 +1,4 @@
-"""Tensors of PyTorch; the kernels of `hsgen.cuda` sort tensors of GPUs, and numpy sorts tensors of CPUs."""
+"""The `Backend` for tensors of PyTorch: `hsgen.cuda` sorts those on a GPU, and numpy those on the CPU."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _name(dtype: torch.dtype) -> str:
 
 
 class TorchBackend(Backend):
-    """See `Backend`."""
+    """The `Backend` for tensors of PyTorch."""
 
     comm: TorchRank
 
@@ -46,7 +46,7 @@ class TorchBackend(Backend):
         return named(_name(keys.dtype))
 
     def _check_device(self, name: str, x: torch.Tensor) -> None:
-        """Check that the group can exchange a tensor."""
+        """Check that the process group can exchange a tensor: it is on the CPU, or on the GPU of this rank."""
         if not (x.is_cuda or x.device.type == "cpu"):
             raise ValueError(f"{name} are on {x.device}; give tensors of a GPU with CUDA or of the CPU")
         if x.is_cuda and self.comm.device != x.device:
@@ -85,7 +85,7 @@ class TorchBackend(Backend):
         return NumpyLocal(key, descending=descending)
 
     def array(self, x: Any) -> Any:
-        """See `Backend`; arrays of numpy share the memory of tensors of the CPU."""
+        """See `Backend`; a tensor on the CPU becomes an array of numpy that shares its memory."""
         x = x.detach().contiguous()
         if x.is_cuda:
             return x

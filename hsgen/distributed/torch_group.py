@@ -14,16 +14,16 @@ from hsgen.distributed.communicator import Communicator, Span, Words
 from hsgen.distributed.local import row_bytes
 
 ALIGNMENT = 16
-"""The alignment in bytes with which NCCL copies fast; parts at other addresses are copied byte by byte."""
+"""NCCL copies fast between addresses that are multiples of this number of bytes, and byte by byte between others."""
 SMALL = 1 << 28
-"""The greatest number of bytes of all shards together for which every rank with a GPU receives and sorts all shards."""
+"""`Communicator.small` of a rank with a GPU: up to this number of bytes, every rank receives and sorts all shards."""
 _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 
 
 class TorchRank(Communicator):
     """The rank of this process in a group of torch.distributed; `group` None is the default group.
 
-    Numbers are exchanged through the memory of `device`: the current GPU if the group has NCCL, else the host.
+    device: the device through whose memory numbers are exchanged: the current GPU with NCCL, else the CPU.
 
     Raises:
         Unavailable: torch.distributed has not been initialized, or this process is not in the group.
@@ -39,14 +39,14 @@ class TorchRank(Communicator):
         backends = str(dist.get_backend_config(group))
         gpu = "cuda:nccl" in backends and torch.cuda.is_available()
         self.cpu = "cpu:" in backends and "cpu:nccl" not in backends
-        """Whether the group exchanges tensors of the CPU."""
+        """Whether the group can exchange tensors on the CPU."""
         self.device = torch.device(torch.cuda.current_device()) if gpu else torch.device("cpu")
         self._beside: Any = None
         if gpu:
             self.unit, self.small = ALIGNMENT, SMALL
 
     def _rows(self, words: Any) -> torch.Tensor:
-        """Return the words of every rank on the device."""
+        """Return the words of every rank, concatenated, as a tensor on `device`."""
         sent = words if isinstance(words, torch.Tensor) else on(words, self.device)
         if self.size == 1:
             return sent
@@ -56,7 +56,7 @@ class TorchRank(Communicator):
         return rows
 
     def gather(self, words: Any) -> Words:
-        """See `Communicator`; words of numpy are exchanged on a separate stream."""
+        """See `Communicator`; an array of numpy is exchanged on a separate stream."""
         if isinstance(words, np.ndarray) and (self.size == 1 or self.device.type != "cpu"):
             return self.gather_later(words)()
         result: Words = self._rows(words).cpu().numpy().reshape(self.size, len(words))
@@ -71,7 +71,7 @@ class TorchRank(Communicator):
             return super().gather_later(words)
         if self._beside is None:
             self._beside = torch.cuda.Stream(self.device)
-        size = (self.size + 1) * n  # the words of this rank, and those of every rank
+        size = (self.size + 1) * n  # the words of this rank to send, then the received words of every rank
         host = torch.empty(size, dtype=torch.int64, pin_memory=True)
         numbers: Words = host.numpy()
         numbers[:n] = words
@@ -138,33 +138,34 @@ class TorchRank(Communicator):
 
 
 def _cut_bytes(x: Any, spans: Sequence[Span]) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """Return an array as bytes, and its spans in bytes."""
+    """Return an array as a tensor of bytes, and for each span the view of its bytes."""
     size, x = row_bytes(x), _bytes(x)
     return x, [x[size * a : size * b] for a, b in spans]
 
 
 def on(words: Words, device: torch.device) -> torch.Tensor:
-    """Copy words to a device without waiting for the device's work."""
+    """Copy words to a device; the host does not wait for work that is enqueued on the device."""
     host = torch.from_numpy(np.ascontiguousarray(words))
     return host.pin_memory().to(device, non_blocking=True) if device.type != "cpu" else host.clone()
 
 
 def _consecutive(spans: Sequence[Span]) -> bool:
-    """Return True if the first span begins at 0, and each further span where the span before ends."""
+    """Return True if the first span begins at 0, and every span begins where the span before it ends."""
     return all(begin == end for (begin, _), end in zip(spans, [0, *(end for _, end in spans)], strict=False))
 
 
 def _bytes(x: Any) -> torch.Tensor:
-    """Return the bytes of a contiguous tensor or array of numpy."""
+    """Return a view of a contiguous tensor or numpy array as a tensor of bytes."""
     if isinstance(x, np.ndarray):
         return torch.from_numpy(x.reshape(-1).view(np.uint8))
     return x.reshape(-1).view(torch.uint8)
 
 
 def _joined(rows: torch.Tensor, begin: int, lengths: Sequence[int], like: Any) -> Any:
-    """Return the items of all ranks as an array like `like`.
+    """Concatenate the items of all ranks; return an array with items like those of `like`.
 
-    rows: a row of bytes for each rank, whose items start at byte `begin`.
+    rows: a row of bytes for each rank, with the rank's items from byte `begin` on.  lengths: the number of items of
+    each rank.
     """
     sizes = [n * row_bytes(like) for n in lengths]
     if len(set(sizes)) == 1:
@@ -181,11 +182,11 @@ def _typed(x: torch.Tensor, like: Any, n: int) -> Any:
 
 
 _known: dict[tuple[int, int], tuple[Any, TorchRank]] = {}
-_KEPT = 16  # groups
+_KEPT = 16  # greatest number of kept ranks
 
 
 def rank_of(group: Any) -> TorchRank:
-    """Return the rank of this process in a group; errors as of `TorchRank`."""
+    """Return the `TorchRank` of this process in a group; a call for the same group and GPU returns the same object."""
     if not dist.is_available() or not dist.is_initialized():
         return TorchRank(group)
     one = dist.group.WORLD if group is None else group
@@ -194,5 +195,5 @@ def rank_of(group: Any) -> TorchRank:
         rank = TorchRank(group)
         if len(_known) >= _KEPT:
             _known.clear()
-        _known[key] = one, rank  # the group stays alive, so that no other group gets its id
+        _known[key] = one, rank  # keep the group alive: no other group then has its id
     return _known[key][1]

@@ -1,4 +1,7 @@
-"""Sorts for JAX with the signatures and results of its own functions; see docs/guides/jax.md."""
+"""Functions like jax.numpy.sort and jax.lax.top_k, with the same signatures and results, that run hsgen's sorts.
+
+See docs/guides/jax.md.
+"""
 
 from hsgen.jax.sorting import argsort, method, sort, sort_key_val, top_k
 

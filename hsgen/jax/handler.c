@@ -1,8 +1,8 @@
 /* A handler of XLA's FFI that launches recorded kernels on XLA's stream.
  *
- * A recipe is a list of launches for one piece of work on one GPU.  hsgen/jax/handler.py prepares recipes; this file
- * looks a recipe up by the numbers of the work, which are the attribute `work` of the custom call, and by the context
- * of the stream.  Then it adds the addresses of XLA's buffers to the arguments and launches.
+ * A recipe is the list of launches of one sort or selection on one GPU; hsgen/jax/handler.py prepares it.  A call finds
+ * its recipe by the stream's context and by the attribute `work` of the custom call: eight numbers that describe the
+ * sort.  The call then adds the addresses of XLA's buffers to the recipe's arguments, and launches.
  *
  * Recipes are never changed or freed, because a compiled program may call the handler at any time.  Calls may come from
  * several threads at once: the table of recipes grows by compare-and-swap, and arguments are on the stack.
@@ -140,14 +140,13 @@ static struct {
 
 enum { WORK = 8, MOST_ARGUMENTS = 64, MOST_BUFFERS = 8, TABLE = 1024 };
 
-/* An argument is a number, or an offset in a buffer.  Buffers count from 1; 0 means a number. */
+/* An argument of a kernel.  buffer: 0 if `value` is the argument; otherwise the argument is the address of this buffer
+ * of the custom call (1 is the first) plus `value` bytes. */
 typedef struct {
     uint64_t buffer, value;
 } argument;
 
-/* name: where the name of the kernel begins in the names of the recipe.  count: the number of arguments, which follow
- * the launch.
- */
+/* A launch; its `count` arguments follow it.  name: the offset of the kernel's name in the recipe's text of names. */
 typedef struct {
     uint64_t function, width, height, threads, shared, cooperative, early, name, count;
     argument arguments[];
@@ -162,7 +161,8 @@ typedef struct recipe {
     uint64_t launches[];
 } recipe;
 
-/* Prepares the recipe of work for a stream; returns 0, or 1 after it wrote a message of up to `size` bytes. */
+/* Prepares the recipe for the numbers of `work` and the GPU of a stream.  Returns 0; or 1 after writing a message of up
+ * to `size` bytes. */
 typedef int prepare_function(const int64_t *work, void *stream, char *message, size_t size);
 
 static recipe *table[TABLE];
@@ -184,7 +184,7 @@ static const recipe *find(const int64_t *work, const void *context) {
     return r;
 }
 
-/* Returns the launch at a position, and moves the position to the next launch. */
+/* Returns the launch at a position in a recipe, and moves the position to the next launch. */
 static const launch *next(const recipe *r, uint64_t *at) {
     const launch *one = (const launch *)(r->launches + *at);
     *at += (sizeof *one + one->count * sizeof(argument)) / sizeof *r->launches;

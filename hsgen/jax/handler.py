@@ -1,7 +1,8 @@
-"""The handler in C, ``handler.c``: if it is selected, it is built at first use, and launches recipes without Python.
+"""The handler of XLA's custom calls in C, ``handler.c``, which launches kernels without entering Python.
 
-A recipe is the list of launches of one piece of work on one GPU.  The handler asks for a recipe when it first meets
-work on a GPU; from then on, calls of that work do not enter Python.
+A *recipe* is the list of launches of one `Work` on one GPU.  When the handler first gets a call of a `Work` on a GPU,
+it calls Python (`_prepare`) for the recipe.  Later calls use the recipe and do not enter Python.  The handler is
+selected by an environment variable, and built at its first use.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ from hsgen.system import compilers
 SOURCE = Path(__file__).with_name("handler.c")
 DRIVER = "libcuda.so.1"
 SWITCH = "HSGEN_JAX_HANDLER"
-"""The environment variable that selects this handler by the value ``c``; the handler has not run on a GPU."""
+"""The environment variable that selects this handler by the value ``c``.
+
+The handler in Python is the default, because the handler in C has not been tested on a GPU.
+"""
 _SHIFT = 56
-"""Recorded addresses have the number of a buffer in the bits from this bit on, and an offset in the buffer below."""
+"""In a recipe, an address is (buffer << 56) + offset: a buffer of the custom call, from 1 up, and bytes in it."""
 _Prepare = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t
 )
@@ -33,7 +37,10 @@ _Prepare = ctypes.CFUNCTYPE(
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """Return the library of the handler with the driver loaded; None if it is not selected, built or loaded here."""
+    """Build and load the handler in C, and NVIDIA's driver; return the handler's library.
+
+    None means that the handler in C is not selected, or that it cannot be built or loaded on this machine.
+    """
     if os.environ.get(SWITCH) != "c":
         return None
     try:
@@ -43,12 +50,12 @@ def library() -> ctypes.CDLL | None:
 
 
 def built() -> Path:
-    """Return the path of the library; see `compilers.library` for what it raises."""
+    """Compile ``handler.c``, if the cache does not have it; return the library's path.  Errors: `compilers.library`."""
     return compilers.library(SOURCE, "-ldl")
 
 
 def loaded(path: Path, driver: str) -> ctypes.CDLL:
-    """Load the library; `driver` is the name of the driver's library.
+    """Load the handler's library from `path`; `driver` is the name of the driver's library, which it then opens.
 
     Raises:
         Unavailable: the driver or one of its functions is missing.
@@ -63,10 +70,13 @@ def loaded(path: Path, driver: str) -> ctypes.CDLL:
 
 
 def add(handle: ctypes.CDLL, work: Work, context: int, buffers: int, recorded: Sequence[Recorded]) -> None:
-    """Add the recipe of work on the GPU of a context; a custom call of the work has this number of buffers.
+    """Pass a recipe to the handler in C.
+
+    handle: the handler's library.  context: the primary context of the recipe's GPU.  buffers: the number of buffers of
+    a custom call of `work`.  recorded: the launches, with addresses in the form of `_SHIFT`.
 
     Raises:
-        Wrong: there is no memory, or a launch has more arguments than the handler serves.
+        Wrong: there is no memory, or a launch has more arguments than the handler supports.
     """
     words, names = _words(recorded)
     numbers = work.numbers()
@@ -83,7 +93,7 @@ def add(handle: ctypes.CDLL, work: Work, context: int, buffers: int, recorded: S
 
 
 def _words(recorded: Sequence[Recorded]) -> tuple[list[int], bytes]:
-    """Return launches in the form of ``handler.c``: words, and the names of kernels."""
+    """Return launches as ``handler.c`` reads them: 64-bit words, and the names of kernels, each ended by 0."""
     names, words = b"", list[int]()
     for one in recorded:
         function, wide, high, _, threads, _, _, shared = one.launch.where
@@ -97,7 +107,7 @@ def _words(recorded: Sequence[Recorded]) -> tuple[list[int], bytes]:
 
 
 def recipe(work: Work, number: int) -> tuple[int, int, list[Recorded]]:
-    """Return the context of a GPU, the number of buffers, and the launches of work for buffers as `_SHIFT` says."""
+    """Return the arguments of `add` after `work`, for GPU `number`: context, number of buffers, launches."""
     ready = launches(work, number)
     buffers = [i << _SHIFT for i in range(1, work.buffers + 1)]
     return device(number).context, work.buffers, ready.recorded(*work.addresses(buffers))
@@ -105,13 +115,17 @@ def recipe(work: Work, number: int) -> tuple[int, int, list[Recorded]]:
 
 @_Prepare
 def _prepare(numbers: Any, stream: int | None, message: Any, size: int) -> int:
-    """Add the recipe of work for the GPU of a stream; return 1 after writing a message."""
+    """Prepare a recipe for the handler, which calls this function; return 0, or 1 after an error.
+
+    numbers: the numbers of the `Work`.  stream: a stream of the GPU.  message: receives the text of the error, at most
+    `size` bytes.
+    """
     try:
         work = Work.of(numbers[: Work.COUNT])
         handle = library()
-        assert handle is not None  # the library calls this function
+        assert handle is not None  # only the loaded library calls this function
         add(handle, work, *recipe(work, number(stream or 0)))
-    except Exception as e:  # an exception cannot pass the handler
+    except Exception as e:  # an exception cannot pass through the frames of C
         text = str(e).encode()[: size - 1] + b"\0"
         ctypes.memmove(message, text, len(text))
         return 1

@@ -1,4 +1,7 @@
-"""The functions for arrays of JAX, which may be traced: under jit, grad, vmap and shard_map."""
+"""The public functions for arrays of JAX; JAX can trace them under jit, grad, vmap and shard_map.
+
+In this module, `ours` is a function that calls hsgen's kernels, and `theirs` one that calls JAX's own sort.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ _KEYS = {
     **{f"float{n}": f"f{n}" for n in (16, 32, 64)},
     "bfloat16": "bf16",
 }
-"""The key type of each type of elements."""
+"""hsgen's key type for each element type of JAX."""
 FROM = 1 << 13
 """The least number of elements that hsgen sorts or selects; XLA sorts fewer elements by one small kernel."""
 
@@ -32,7 +35,7 @@ def _number(x: Any) -> int:
 
 
 def _serves(x: Any) -> bool:
-    """Return True if hsgen sorts the last dimension of an array on GPUs; a row has fewer than 2^31 keys."""
+    """Return True if hsgen sorts the last dimension of an array on GPUs, by its type, its shape and the rules."""
     if x.dtype.name not in _KEYS or not x.ndim or x.size < FROM or x.shape[-1] >> 31:
         return False
     length = x.shape[-1]
@@ -40,9 +43,10 @@ def _serves(x: Any) -> bool:
 
 
 def _call(x: Any, work: Work, keys: Any, indices: Any, *values: Any) -> list[Any]:
-    """Return the results of a custom call that does `work` on an array, and on values if the work has values.
+    """Return the results of XLA's custom call "hsgen", which runs the sort or selection `work` on the array `x`.
 
-    keys, indices: the shape and type of each result; None if the result is not wanted.
+    keys, indices: the shape and type of each result; None for a result that `work` does not have.  values: an array of
+    values that are sorted with the keys, if `work` has values.
     """
     target.register()
     scratch = jax.ShapeDtypeStruct((max(launches(work, 0).scratch, 1),), jnp.uint8)
@@ -53,9 +57,9 @@ def _call(x: Any, work: Work, keys: Any, indices: Any, *values: Any) -> list[Any
 
 @lru_cache(maxsize=8)
 def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]:
-    """Return a function that sorts the last dimension by hsgen; under vmap, it sorts more rows in one call.
+    """Return a function that sorts the last dimension by hsgen's kernels; it returns keys, 32-bit indices, or both.
 
-    The result is the sorted keys, the 32-bit indices, or both.
+    Under vmap, the batch becomes further rows of the same custom call.
     """
 
     @jax.custom_batching.custom_vmap
@@ -68,7 +72,7 @@ def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]
         results = _call(x, work, out, order if indices else None)
         if (
             indices and not work.narrow
-        ):  # hsgen stores 64 bits; JAX by default has no 64-bit integers, so the lower halves are taken
+        ):  # hsgen has stored 64-bit indices; JAX by default has no 64-bit integers, so take their lower halves
             results[-1] = jax.lax.bitcast_convert_type(results[-1][..., 0], jnp.int32)
         return tuple(results)
 
@@ -82,7 +86,7 @@ def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]
 
 @jax.custom_batching.custom_vmap
 def _sorted_with(x: Any, values: Any) -> tuple[Any, ...]:
-    """Return sorted keys and their values, by a sort of hsgen that moves both; under vmap, it sorts more rows."""
+    """Return sorted keys and their values, by a sort of hsgen that moves both; vmap as in `_sorted`."""
     length = x.shape[-1]
     work = Work(_number(x), x.size // length, length, False, True, True, value=values.dtype.itemsize)
     results = (jax.ShapeDtypeStruct(y.shape, y.dtype) for y in (x, values))
@@ -104,7 +108,10 @@ def _sorted_with_rows(size: int, batched: Any, x: Any, values: Any) -> tuple[Any
 
 @lru_cache(maxsize=64)
 def _selected(k: int) -> Callable[[Any], Any]:
-    """Return a function that selects the k greatest elements of the last dimension by hsgen; vmap as of `_sorted`."""
+    """Return a function that selects the k greatest elements of the last dimension by hsgen's kernels.
+
+    Under vmap, the batch becomes further rows of the same custom call.
+    """
 
     @jax.custom_batching.custom_vmap
     def ours(x: Any) -> tuple[Any, ...]:
@@ -126,7 +133,7 @@ def _where(x: Any, ours: Callable[[Any], Any], theirs: Callable[[Any], Any]) -> 
 
 
 def _keys(x: Any, descending: bool) -> Any:
-    """Return the sorted elements of the last dimension."""
+    """Return the elements, sorted along the last dimension by hsgen or by JAX."""
 
     def theirs(y: Any) -> Any:
         return jnp.sort(y, descending=descending)
@@ -137,7 +144,7 @@ def _keys(x: Any, descending: bool) -> Any:
 
 
 def _indices(x: Any, descending: bool) -> Any:
-    """Return the indices of the sorted elements of the last dimension."""
+    """Return the indices that sort the last dimension, by hsgen or by JAX; gradients stop here."""
     x = jax.lax.stop_gradient(x)
 
     def theirs(y: Any) -> Any:
@@ -150,7 +157,7 @@ def _indices(x: Any, descending: bool) -> Any:
 
 
 def _pairs(x: Any) -> tuple[Any, Any]:
-    """Return the sorted elements of the last dimension, and their indices."""
+    """Return the elements, sorted along the last dimension by hsgen or by JAX, and their indices."""
 
     def theirs(y: Any) -> tuple[Any, Any]:
         iota = jax.lax.broadcasted_iota(jnp.int32, y.shape, y.ndim - 1)
@@ -163,7 +170,7 @@ def _pairs(x: Any) -> tuple[Any, Any]:
 
 @jax.custom_jvp
 def _with_values(x: Any, values: Any) -> tuple[Any, Any]:
-    """Return sorted keys, which are integers, and their values."""
+    """Return sorted integer keys and their values, by a sort of hsgen or JAX that moves both."""
 
     def theirs(y: Any, moving: Any) -> tuple[Any, Any]:
         return tuple(jax.lax.sort((y, moving), num_keys=1))
@@ -194,7 +201,10 @@ def _tangents(descending: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 @jax.custom_jvp
 def _alike(x: Any, order: tuple[Any, Any]) -> Any:
-    """Return the sorted elements, order[0]; the gradient of each goes to the element of `x` from which it came."""
+    """Return order[0], the sorted elements of `x`, but with gradients with respect to `x`.
+
+    order: the sorted elements, and their indices.
+    """
     return order[0]
 
 
@@ -210,7 +220,7 @@ def _greatest(x: Any, k: int) -> tuple[Any, Any]:
 
 
 def _top(x: Any, k: int) -> tuple[Any, Any]:
-    """Return the k greatest elements of the last dimension, and their indices."""
+    """Return the k greatest elements of the last dimension and their indices, by hsgen or by JAX."""
 
     def theirs(y: Any) -> tuple[Any, Any]:
         return tuple(jax.lax.top_k(y, k))
@@ -236,7 +246,7 @@ def _array(a: Any) -> Any:
 
 
 def _axis(x: Any, axis: Any) -> int:
-    """Return the number of an axis, counted from the front."""
+    """Return an axis, which may be negative, as a number from 0 up."""
     axis = integer("axis", axis, -MOST, MOST)
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"axis {axis} is out of bounds for array of dimension {x.ndim}")
@@ -244,14 +254,14 @@ def _axis(x: Any, axis: Any) -> int:
 
 
 def _flat(a: Any, axis: Any) -> tuple[Any, int]:
-    """Return an array and the number of an axis; None flattens the array."""
+    """Return an array of JAX, flat if `axis` is None, and the axis as a number from 0 up."""
     x = _array(a)
     return (x.ravel(), 0) if axis is None else (x, _axis(x, axis))
 
 
 @partial(jax.jit, static_argnums=(0, 2, 3))
 def _along(function: Callable[..., Any], x: Any, axis: int, argument: Any) -> Any:
-    """Return the results of `function`, which works on the last dimension, along an axis."""
+    """Apply `function`, which works on the last dimension, along the dimension `axis`; return its results."""
     return jax.tree.map(lambda y: jnp.moveaxis(y, -1, axis), function(jnp.moveaxis(x, axis, -1), argument))
 
 
@@ -308,10 +318,9 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> list[jax.Array]:
 
 
 def method(a: Any, axis: int = -1) -> str:
-    """Return the method by which `sort` sorts an array on GPUs.
+    """Return by which method `sort` sorts an array on GPUs: "jax", or "hsgen: " and a method in `hsgen.cuda.choices`.
 
-    The method is "jax", or "hsgen: " and a name in `hsgen.cuda.choices`.  ", launched from C" follows if the
-    handler is that in C.
+    ", launched from C" follows if the handler in C launches the kernels (`hsgen.jax.handler`).
     """
     x = _array(a)
     x = jnp.moveaxis(x, _axis(x, axis), -1)

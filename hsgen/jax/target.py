@@ -1,10 +1,11 @@
-"""The custom call of XLA that launches the kernels: a handler of XLA's FFI (xla/ffi/api/c_api.h of jaxlib).
+"""The handler in Python of XLA's custom call "hsgen", which launches the kernels when a program runs.
 
-The handler is that of this module, or that of ``handler.c`` if `hsgen.jax.handler` selects it.
+The interface is XLA's FFI (xla/ffi/api/c_api.h of jaxlib).  If `hsgen.jax.handler` is selected, its handler in C is
+registered instead.
 
-XLA calls the handler with a call frame.  The frame has the addresses of buffers, the numbers of the work, and functions
-of XLA that return the stream or create errors.  The frame and its structures consist of 64-bit words.  The constants of
-this module are positions of words.
+XLA calls the handler with the address of a call frame.  The frame has the addresses of buffers, and as an attribute the
+numbers of a `Work`.  The frame also points to functions of XLA, which return the stream and create errors.  The frame
+and its structures are read as arrays of 64-bit words.  The constants below are indices of words.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from hsgen.jax.work import Work, launches
 NAME, PLATFORM = "hsgen", "CUDA"
 _EXTENSION, _API, _CONTEXT, _STAGE = 1, 2, 3, 4
 _ARGUMENTS, _RESULTS, _ATTRIBUTES = 9, 14, 20
-"""Positions of words in a call frame; these three point to the arrays of arguments, results and attributes."""
+"""Indices of words in a call frame: the addresses of the arrays of arguments, of results and of attributes."""
 _FRAME, _EXECUTE, _METADATA = 21, 3, 1
 _VERSION, _CREATE_ERROR, _GET_STREAM = 4, 6, 10
-"""Positions of words in XLA's structure of functions: the version of the interface, and two functions."""
+"""Indices of words in XLA's table of functions: the version of the interface, and two functions."""
 _INTERNAL = 13
 """XLA's code of an internal error."""
 
@@ -40,12 +41,15 @@ def _word(address: int) -> int:
 
 
 def _words(address: int, count: int) -> list[int]:
-    """Return 64-bit words at an address."""
+    """Return `count` 64-bit words from an address on."""
     return list((ctypes.c_uint64 * count).from_address(address))
 
 
 def _described(extension: int, api: int) -> None:
-    """Store the version of the interface in the handler's metadata; XLA asks for the metadata at registration."""
+    """Answer the call by which XLA asks for metadata at registration: store the version of the interface.
+
+    extension: the address of the frame's extension, which points to the metadata.
+    """
     metadata = _word(extension + 24)
     ctypes.memmove(metadata + 24, api + 8 * _VERSION, 8)
     ctypes.c_uint32.from_address(metadata + 32).value = 0
@@ -53,12 +57,12 @@ def _described(extension: int, api: int) -> None:
 
 @cache
 def _function(address: int) -> Any:
-    """Return the function of XLA at an address; a call of it does not release Python's lock."""
+    """Return XLA's function at an address as a Python function; a call keeps Python's global lock."""
     return _Function(address)
 
 
 def _stream(api: int, context: int) -> int:
-    """Return the stream of a call.
+    """Return the handle of the stream on which XLA runs a call.
 
     Raises:
         HsgenError: XLA has no stream for the call.
@@ -70,14 +74,14 @@ def _stream(api: int, context: int) -> int:
 
 
 def _error(api: int, message: str) -> int:
-    """Return a new error of XLA."""
+    """Create an XLA error with a message; return its address."""
     text = ctypes.create_string_buffer(message.encode())
     request = (ctypes.c_uint64 * 4)(32, 0, ctypes.addressof(text), _INTERNAL)
     return int(_function(_word(api + 8 * _CREATE_ERROR))(ctypes.addressof(request)) or 0)
 
 
 def _called(frame: int) -> int | None:
-    """Handle a call of XLA; return the address of an error, or None."""
+    """Handle a call from XLA with the frame at address `frame`; return the address of an XLA error, or None."""
     words = _words(frame, _FRAME)
     api = words[_API]
     try:
@@ -85,14 +89,14 @@ def _called(frame: int) -> int | None:
             _described(extension, api)
         elif words[_STAGE] & 0xFFFFFFFF == _EXECUTE:
             _launch(words, api)
-    except Exception as e:  # an exception cannot pass XLA
+    except Exception as e:  # an exception cannot pass through the frames of XLA
         return _error(api, f"hsgen: {e}")
     return None
 
 
 def _launch(words: list[int], api: int) -> None:
-    """Launch the work of a call frame."""
-    array = _words(_word(words[_ATTRIBUTES]), 3)  # type, size, address
+    """Launch the sort or selection of a call frame, whose words are `words`."""
+    array = _words(_word(words[_ATTRIBUTES]), 3)  # of the attribute `work`: its type, size and address
     work = Work.of(_words(array[2], array[1]))
     arguments, results = (words[at - 2] for at in (_ARGUMENTS, _RESULTS))
     buffers = [*_words(words[_ARGUMENTS], arguments), *_words(words[_RESULTS], results)]
@@ -102,24 +106,24 @@ def _launch(words: list[int], api: int) -> None:
 
 
 handler = Handler(_called)
-"""The handler in Python; the object lives as long as the process."""
+"""The handler in Python as a C function; this reference keeps it alive, because XLA calls it at any time."""
 
 
 def in_c() -> bool:
-    """Return True if the handler is in C."""
+    """Return True if the handler in C is used, not that of this module."""
     return library() is not None
 
 
 @cache
 def register() -> None:
-    """Register the handler with XLA, once."""
+    """Register the handler in C or in Python with XLA as the custom call "hsgen"; only the first call does so."""
     compiled = library()
     address = ctypes.cast(compiled.hs_handler if compiled else handler, ctypes.c_void_p)
     jax.ffi.register_ffi_target(NAME, jax.ffi.pycapsule(address), platform=PLATFORM)
 
 
 def gpus() -> bool:
-    """Return True if JAX and hsgen see a GPU."""
+    """Return True if JAX has a CUDA device and hsgen can use GPU 0."""
     try:
         jax.devices(PLATFORM.lower())
         device(0)

@@ -1,4 +1,7 @@
-"""The work of a call, a sort or a selection of rows: its numbers in compiled programs, and its prepared launches."""
+"""What a custom call does: a sort or a selection of rows, which a compiled program of XLA stores as eight numbers.
+
+At run time, the handler turns these numbers into a `Work` again, and runs the prepared launches of the `Work`.
+"""
 
 from __future__ import annotations
 
@@ -18,34 +21,35 @@ from hsgen.cuda.sorter import Sorter
 from hsgen.cuda.top_k import TopK, prepared_selection
 
 NAMES = tuple(sorted(TYPES))
-"""The key types; compiled programs contain the index of a type in this tuple."""
+"""The key types; a compiled program contains a key type as its index in this tuple."""
 _VALUES, _VALUES_OUT = ROLES.index("values"), ROLES.index("values_out")
 
 
 class Launches(Protocol):
-    """Prepared launches; `scratch` is the size of scratch memory in bytes."""
+    """The prepared launches of a `Work`; `scratch` is the size of scratch memory in bytes."""
 
     scratch: int
 
     @property
     def run(self) -> Callable[..., None]:
-        """A function that launches with the numbers of `Work.addresses`, and the handle of a stream."""
+        """A function that launches; its arguments are the results of `Work.addresses`, then the handle of a stream."""
 
     @property
     def recorded(self) -> Callable[..., list[Recorded]]:
-        """A function that returns the launches of `run` for the numbers of `Work.addresses`, without launching."""
+        """A function that returns the launches of `run` without launching; arguments as in `run`, without stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
     """A sort of rows, or a selection of the first `take` keys of each row if `take` is not 0.
 
-    keys, indices: whether these are results.  Indices of a selection have 32 bits, those of a sort as `narrow` says.
-    value: the size in bytes of values that are sorted with keys, or 0.  Sorted values replace the indices.
+    key: the index of the key type in `NAMES`.  keys, indices: whether sorted keys and indices are results.  Indices of
+    a selection have 32 bits; those of a sort have 32 bits if `narrow` is True, else 64.  value: the size in bytes of
+    values that are sorted with the keys, or 0.  With values, the result has them in place of the indices.
     """
 
     COUNT: ClassVar[int] = 8
-    """The count of the numbers of work."""
+    """How many numbers describe a `Work`; see `numbers`."""
 
     key: int
     rows: int
@@ -58,27 +62,30 @@ class Work:
 
     @classmethod
     def of(cls, numbers: Sequence[int]) -> Work:
-        """Return the work that has these numbers."""
+        """Return the `Work` for which `numbers` returns these numbers."""
         key, rows, length, descending, keys, indices, take, value = numbers
         return cls(key, rows, length, bool(descending), bool(keys), bool(indices), take, value)
 
     @property
     def buffers(self) -> int:
-        """The number of buffers of a custom call: keys, values, the results, and scratch memory."""
+        """The number of buffers of a custom call: keys, values if any, one or two results, and scratch memory."""
         return 2 + bool(self.value) + self.keys + self.indices
 
     @property
     def narrow(self) -> bool:
-        """Whether indices of a sort have 32 bits: one row, and no keys of floats, whose bits a further launch restores.
-        Otherwise indices have 64 bits.
+        """True if a sort returns 32-bit indices: it sorts a single row, and does not return keys that are floats.
+
+        All other sorts are those of `hsgen.cuda.order`, whose indices have 64 bits.
         """
         key = NAMES[self.key]
         plain = self.indices and not self.take and not self.value and not (self.keys and TYPES[key].kind == 2)
         return plain and choice(key, self.rows, self.length) == WHOLE
 
     def addresses(self, buffers: Sequence[int]) -> tuple[int, ...]:
-        """Return the addresses of keys, sorted keys, indices or sorted values, scratch memory, and values if there are
-        values; 0 for a result that is not wanted.
+        """Return the addresses that `Launches.run` takes: of keys, sorted keys, indices, scratch memory and values.
+
+        The address is 0 for a result that the `Work` does not have.  With values, the sorted values take the place of
+        indices; without values, the last address is absent.
 
         buffers: the addresses of the buffers in the order of the custom call.
         """
@@ -87,7 +94,7 @@ class Work:
         return source, more[0] if self.keys else 0, more[self.keys] if self.indices else 0, more[-1], *values
 
     def numbers(self) -> list[int]:
-        """Return the work as numbers."""
+        """Return the eight numbers that describe the `Work` in a compiled program: its fields in order."""
         return [int(x) for x in astuple(self)]
 
     def launches(self, number: int) -> Launches:
@@ -106,7 +113,7 @@ class Work:
         return self._order(number)
 
     def shape(self, number: int) -> Shape:
-        """Return the sort on a GPU."""
+        """Return the sort on GPU `number` as a `Shape`."""
         return Shape(
             number=number,
             key=NAMES[self.key],
@@ -118,26 +125,26 @@ class Work:
         )
 
     def _order(self, number: int) -> Launches:
-        """Return the prepared sort without values."""
+        """Return the prepared sort, whose indices have 64 bits."""
         ready = order(self.shape(number))
-        assert ready is not None  # rows that hsgen does not sort never become work
+        assert ready is not None  # `hsgen.jax.sorting` creates a `Work` only for rows that hsgen sorts
         return ready
 
 
 @lru_cache(maxsize=64)
 def selector(key: str, number: int, *, descending: bool) -> TopK:
-    """Return the selection, with 32-bit indices, from keys of a type."""
+    """Return the `TopK` with 32-bit indices for a key type on GPU `number`."""
     return TopK(key, value="index", order="descending" if descending else "ascending", device=number)
 
 
 class _Single:
-    """Launches of one prepared call, with the interface of `Launches`."""
+    """One `Prepared`, with the interface of `Launches`."""
 
     def __init__(self, prepared: Prepared, gpu: Device) -> None:
         self._prepared, self._gpu, self.scratch = prepared, gpu, prepared.scratch
 
     def run(self, source: int, keys: int, values_out: int, scratch: int, *more: int) -> None:
-        """Launch; `more` has the address of values, if there are values, and the stream."""
+        """Launch; values_out: the address of indices or sorted values; more: that of values if any, then the stream."""
         *values, stream = more
         with self._gpu.current():
             self._prepared.run(self._bases(source, keys, values_out, scratch, values), stream)
@@ -147,7 +154,7 @@ class _Single:
         return self._prepared.recorded(self._bases(source, keys, values_out, scratch, values))
 
     def _bases(self, source: int, keys: int, values_out: int, scratch: int, values: Sequence[int]) -> list[int]:
-        """Return the addresses in the order of `ROLES`; unused roles have the address of the keys."""
+        """Return the addresses in the order of `ROLES`; a role that the launches do not use has that of the keys."""
         bases = [source] * len(ROLES)
         bases[DESTINATION], bases[_VALUES_OUT], bases[SCRATCH] = keys or source, values_out, scratch
         if values:
@@ -164,7 +171,7 @@ class Selection(_Single):
 
 
 class Indices(_Single):
-    """The launches of a sort with 32-bit indices."""
+    """The launches of a sort of a single row with 32-bit indices."""
 
     def __init__(self, work: Work, number: int) -> None:
         sorter, n = runner(work.shape(number), "index", single=True), work.length
@@ -175,10 +182,10 @@ class Indices(_Single):
 
 
 def moves(key: str, rows: int, length: int, value: int) -> bool:
-    """Return True if a sort moves values of this size in bytes with keys of this type.
+    """Return True if hsgen has a sort that moves values of `value` bytes with the keys of such rows.
 
-    Keys that are floats must keep their bits, which a sort in numeric order changes.  Rows that one work-group sorts,
-    and rows that are sorted one by one, have no sort that moves values.
+    There is none for floats: their bits must not change, but a sort in numeric order changes those of zeros and NaNs.
+    There is none either in the methods `ROWS` and `EACH`.
     """
     methods = (WHOLE, SEGMENTS)
     return TYPES[key].kind < 2 and value in (4, 8) and choice(key, rows, length) in methods
@@ -202,7 +209,7 @@ _lock = Lock()
 
 
 def launches(work: Work, number: int) -> Launches:
-    """Return the prepared launches of work on a GPU; equal work is prepared once."""
+    """Return the prepared launches of a `Work` on GPU `number`; a cache keeps up to 256 of them."""
     ready = _known.get((work, number))
     if ready is None:
         with _lock:

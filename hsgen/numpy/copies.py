@@ -1,6 +1,7 @@
-"""Copies between long arrays and pinned memory: by ``copies.c`` if the machine has a C compiler, or else by numpy.
+"""Copies between long numpy arrays and pinned memory: by ``copies.c`` if the machine has a C compiler, else by numpy.
 
-The compiler builds the functions once; the user's cache keeps the library.
+The library of ``copies.c`` is compiled once, and kept in the user's cache.  In this module, a *helper* is a thread that
+copies in one direction through its own pieces of pinned memory; see `hsgen.numpy.pipeline`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from hsgen.core.errors import HsgenError
 from hsgen.system import compilers
 
 _SOURCE = Path(__file__).with_name("copies.c")
-_LEAST = 1 << 20  # bytes of a copy that bypasses the caches
+_LEAST = 1 << 20  # copies of at least this number of bytes bypass the CPU's caches
 
 PIECES = 2
 """The number of pinned pieces of a helper: one is filled or emptied while the other is transferred."""
@@ -27,7 +28,7 @@ _DRIVER = "libcuda.so.1"
 _FUNCTIONS = ("cuMemcpyHtoDAsync_v2", "cuMemcpyDtoHAsync_v2", "cuEventRecord", "cuEventSynchronize")
 
 Copy = Callable[[Any, Any], None]
-"""A function that copies its second argument to its first, arrays of the same length and type."""
+"""A function that copies its second argument to its first; both are arrays of the same length and type."""
 
 
 class Driver(ctypes.Structure):
@@ -49,7 +50,7 @@ class Lane(ctypes.Structure):
 
 
 class Stop:
-    """A flag that ends copies, for Python and C."""
+    """A flag that tells helpers, in Python and in C, to end their copies early."""
 
     def __init__(self) -> None:
         self.word = ctypes.c_int(0)
@@ -64,7 +65,7 @@ class Stop:
 
 
 class Transfers:
-    """Copies of contiguous arrays to the GPU and back, by C functions that call the driver."""
+    """Copies of contiguous arrays to the GPU and back, by the functions of ``copies.c``, which call the driver."""
 
     def __init__(self, library: Any, functions: Sequence[int]) -> None:
         self._driver = Driver((ctypes.c_void_p * len(_FUNCTIONS))(*functions))
@@ -74,11 +75,11 @@ class Transfers:
         self._empty.argtypes = self._fill.argtypes
 
     def fill(self, lane: Lane, stop: Stop, part: Any, address: int, stream: int) -> int:
-        """Copy an array to an address of the GPU; return 0 or an error of the driver."""
+        """Copy the array `part` to an address of the GPU; return 0 or an error code of the driver."""
         return self._called(self._fill, lane, stop, part, address, stream)
 
     def empty(self, lane: Lane, stop: Stop, part: Any, address: int, stream: int) -> int:
-        """Copy keys at an address of the GPU to an array; return 0 or an error of the driver."""
+        """Copy keys from an address of the GPU to the array `part`; return 0 or an error code of the driver."""
         return self._called(self._empty, lane, stop, part, address, stream)
 
     def _called(self, function: Any, lane: Lane, stop: Stop, part: Any, address: int, stream: int) -> int:
@@ -107,7 +108,7 @@ def copier() -> Copy:
 
 
 def transfers(bindings: Any) -> Transfers | None:
-    """Return copies that call the driver of `bindings`; None if it is not NVIDIA's, or without the library."""
+    """Return a `Transfers`; None if `bindings` is not NVIDIA's driver, or ``copies.c`` cannot be built."""
     if library() is None or getattr(bindings, "__name__", "") != "cuda.bindings.driver":
         return None
     try:
@@ -119,7 +120,7 @@ def transfers(bindings: Any) -> Transfers | None:
 
 
 def _copied(function: Callable[[int, int, int], None], to: Any, source: Any) -> None:
-    """Copy an array; short arrays, and arrays that are not contiguous, by numpy."""
+    """Copy an array by `function`, which bypasses the caches; copy a short or strided array by numpy."""
     if to.nbytes >= _LEAST and to.flags.c_contiguous and source.flags.c_contiguous:
         function(to.ctypes.data, source.ctypes.data, to.nbytes)
     else:

@@ -1,4 +1,4 @@
-"""Devices that sort numpy arrays: the choice of a device, and the copies to its memory and back."""
+"""Devices that sort numpy arrays: how a device is chosen, and how arrays are copied to it and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsgen.engines.builds import context_for
 from hsgen.engines.hosts import Host
 from hsgen.system import extras, toolchain
 
-_OPTION = "device="  # what messages put before the name of a device
+_OPTION = "device="  # precedes the name of a device in messages
 
 
 class OpenClDevice:
@@ -30,24 +30,24 @@ class OpenClDevice:
         self._lock = RLock()
 
     def room(self, most: int | None = None) -> tuple[int, int]:
-        """Return the bytes of memory that a sort may use, and the greatest size of a buffer.
+        """Return how many bytes of device memory a sort may use, and the greatest size of a buffer in bytes.
 
-        most: the bytes of memory, or None for a default.
+        most: the number of bytes that a sort may use; None for half of the device's memory.
         """
         device = self._context.devices[0]
-        memory = int(device.global_mem_size) // 2  # a CPU's memory serves the host and other programs, too
+        memory = int(device.global_mem_size) // 2  # if the device is a CPU, the host needs memory too
         return (memory if most is None else _bytes(most)), int(device.max_mem_alloc_size)
 
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
-        """Return a new object of the class of `hsgen.opencl` or `hsgen.cuda` that is called `kind`."""
+        """Return a new object of a class of `hsgen.opencl`, such as `Sorter`; kind: the name of the class."""
         return background.attribute(opencl, kind)(self._context, *arguments, **named)
 
     @contextmanager
     def arrays(self) -> Iterator[Callable[[Any], Any]]:
-        """Yield a function that copies a contiguous array to the device; None stays None.
+        """Yield a function that copies a contiguous array to the device; for None, the function returns None.
 
-        The copies are valid in the block.  The block holds a lock, because only one thread at a time may use pyopencl's
-        arrays.
+        The copies live until the block ends.  The block holds a lock, because only one thread at a time may use
+        pyopencl's arrays.
         """
         to_device = importlib.import_module("pyopencl.array").to_device
         with self._lock:
@@ -58,7 +58,7 @@ class OpenClDevice:
         sorter(self._queue, keys, **named)
 
     def read(self, array: Any, to: Any) -> None:
-        """Wait for all enqueued calls, then copy an array of the device to a contiguous array of numpy."""
+        """Wait for all enqueued calls, then copy an array from the device to the contiguous numpy array `to`."""
         array.get(self._queue, ary=to)
 
 
@@ -83,14 +83,14 @@ class CudaDevice:
         self.gpu = driver.device(host.handle)
 
     def room(self, most: int | None = None) -> tuple[int, int]:
-        """See `OpenClDevice`."""
+        """See `OpenClDevice`; by default, a sort may use 15/16 of the memory that is free."""
         with self.gpu.current():
             free = int(driver.done(driver.bindings().cuMemGetInfo(), "cuMemGetInfo")[0])
         room = free - free // 16 if most is None else _bytes(most)
         return room, room
 
     def build(self, kind: str, *arguments: Any, **named: Any) -> Any:
-        """See `OpenClDevice`."""
+        """See `OpenClDevice`; the class is one of `hsgen.cuda`."""
         return background.attribute(cuda, kind)(*arguments, device=self.gpu.number, **named)
 
     @contextmanager
@@ -141,21 +141,21 @@ _KINDS: tuple[tuple[Callable[[], list[Host]], type[Device]], ...] = (
     (_gpus, CudaDevice),
     (hosts.hosts, OpenClDevice),
 )
-"""The functions that list devices, in order of preference, each with the class that drives its devices."""
+"""The functions that list devices, the preferred one first; each with the class for its devices."""
 
 _made: dict[str, Device] = {}
 _lock = RLock()
 
 
 def chosen(name: str | None = None) -> tuple[Host, type[Device]]:
-    """Return the device that a specification (as of ``--device``) names, and the class that drives it.
+    """Return the `Host` of a device, and the class that drives the device.
 
-    Without a specification, the device is the first NVIDIA GPU through CUDA, or else the first device of
-    `hsgen.engines.selection.candidates` through OpenCL.
+    name: a part of the device's name, as in ``--device``.  None selects the first NVIDIA GPU through CUDA, or else the
+    first device of `hsgen.engines.selection.candidates` through OpenCL.
 
     Raises:
-        TypeError: the specification is not a string.
-        Usage: the specification names several devices, or is empty.
+        TypeError: the name is not a string.
+        Usage: several devices have that name, or the name is empty.
         Unavailable: there is no such device.
     """
     if name is not None and not isinstance(name, str):
@@ -176,7 +176,7 @@ def chosen(name: str | None = None) -> tuple[Host, type[Device]]:
 
 
 def device_of(name: str | None = None) -> Device:
-    """Return the device of `chosen`; equal devices are the same object.
+    """Return an object that drives the device of `chosen`; there is one object for each device.
 
     Raises:
         TypeError, Usage, Unavailable: as `chosen`.

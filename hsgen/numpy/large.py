@@ -2,13 +2,17 @@
 
     array -> sort chunk by chunk -> sorted chunks -> sort part by part -> out
 
-A chunk fits the device.  Exact splitters cut each sorted chunk into pieces, one for each part; the pieces of a part
-together fit the device.  Every key is copied to the device twice, and back twice, except for the first chunks: as many
-as the device has room for stay there after the first phase.
+The first phase sorts each *chunk* of the array by itself.  The second phase sorts `out` in *parts*, which are as long
+as the chunks.  Exact splitters cut each sorted chunk into *pieces*: piece p has the keys that belong to part p.  A job
+of the second phase copies piece p of every chunk to the device, sorts these keys, and stores part p.
 
-The other sorted chunks are stored in `out`, each at its place, if `out` is memory and not the array itself.  Before a
-part is stored at the place of a chunk, the other pieces of the chunk move: to pieces of later chunks that earlier parts
-have read, or else to new memory, at most half of the array.  Otherwise the chunks are stored in a temporary array.
+Both phases copy every key to the device and back, with one exception.  As many of the first chunks as the device has
+memory for stay there between the phases.
+
+The other sorted chunks are stored in `out`, each where it lay in the array, if `out` is memory apart from the array.
+Otherwise they are stored in a temporary array.  In `out`, part p replaces chunk p.  Later parts still need pieces of
+chunk p; before part p is stored, these pieces move.  They move to memory of later chunks whose keys earlier parts have
+read, or else to new memory.  The new memory is at most half as large as the array.
 """
 
 from __future__ import annotations
@@ -33,15 +37,18 @@ from hsgen.distributed import splitters
 from hsgen.operations import oracle
 
 SUFFIX = ".hsgen-chunks"
-"""The end of the name of a temporary file, which is next to the file of the result's memory map."""
+"""The suffix of the temporary file with sorted chunks; before it comes the path of the result's memory map."""
 
-_PROBES = 4  # probes of a boundary in a round: rounds cost less than searches of many probes, which miss the caches
+_PROBES = 4  # probes per boundary in a round of the search; more rounds cost less than more probes, which miss caches
 
 AHEAD = 3
-"""When a job begins, the job so many places before it, and all earlier jobs, have read their arrays."""
+"""When job i begins to read or to move keys, all jobs up to job i - `AHEAD` have read all their arrays."""
 
 Progress = Callable[[int, int], None]
-"""A function that is called with the number of keys copied so far, and the total number of keys to copy."""
+"""A function that is called with the work done so far and the total work.
+
+For an array in chunks, these are numbers of keys; both phases count every key.  For several rows, they count rows.
+"""
 
 Sort = Callable[[Any], Any]
 """A function that returns the sorted keys of an array that fits the device."""
@@ -49,12 +56,12 @@ Sort = Callable[[Any], Any]
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Arrays whose keys are sorted together, and the array for the result.
+    """Arrays `sources` whose keys are sorted together, and the array `to` for the result.
 
-    The result may replace arrays that earlier jobs read: it is stored after all of them have read.
+    The result is stored only after all earlier jobs have read their sources, so it may replace these.
 
     moves: pairs of arrays.  The first is copied to the second before the result is stored, and before the next job
-    reads its arrays.  The second may be a part of an array that the job `AHEAD` places before, or an earlier job, read.
+    reads its sources.  The second may overwrite keys that the job `AHEAD` jobs earlier, or one before that, has read.
     """
 
     sources: Sequence[Any]
@@ -67,22 +74,25 @@ Run = Callable[[Iterable[Job], Callable[[int], None]], None]
 
 
 class Keeper(Protocol):
-    """A device that keeps sorted chunks in its memory; see `hsgen.numpy.pipeline.Pipeline`."""
+    """A device that keeps sorted chunks in its memory between the phases, up to `room` keys; see `Pipeline`."""
 
     room: int
 
     def kept(self, begin: int, end: int) -> Any:
-        """Return memory of the device for keys; `begin` and `end` are between 0 and `room`."""
+        """Return device memory for the keys from `begin` up to `end`, both between 0 and `room`."""
 
     def counts(self, runs: Sequence[Any], probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the number of keys of each sorted run below each probe, an ordered key."""
+        """Return how many keys of each sorted run are below each probe, shape (runs, probes).
+
+        A probe is an *ordered key*: an unsigned number whose order is that of the sort.
+        """
 
     def fetch(self, run: Any, to: Any) -> None:
-        """Copy keys of the device to a contiguous array."""
+        """Copy a run from the device to the contiguous array `to`."""
 
 
 def in_turn(sort: Sort) -> Run:
-    """Return a function that sorts one job after another by `sort`."""
+    """Return a `Run` that does one job after another by `sort`, without overlap."""
 
     def run(jobs: Iterable[Job], report: Callable[[int], None]) -> None:
         for job in jobs:
@@ -96,10 +106,9 @@ def in_turn(sort: Sort) -> Run:
 
 
 def greatest_length(sorter: Any, room: int, allocation: int, chunks: int = 1) -> int:
-    """Return the greatest number of keys of a chunk that a device sorts in `room` bytes.
+    """Return the greatest length of a chunk, in keys, for which `sorter` needs at most `room` bytes of device memory.
 
-    allocation: the size in bytes of the greatest buffer.  chunks: the number of chunks that are on the device at the
-    same time.
+    allocation: the greatest size of a buffer in bytes.  chunks: how many chunks are on the device at once.
     """
     size = sorter.dtype.itemsize
 
@@ -115,11 +124,12 @@ def greatest_length(sorter: Any, room: int, allocation: int, chunks: int = 1) ->
 
 
 class ChunkCounts:
-    """Counts of keys in the sorted chunks of an array, as `hsgen.distributed.splitters.Counts` defines them.
+    """Counts the keys of sorted chunks below probes, as `hsgen.distributed.splitters.Counts` defines.
 
-    keys: the keys of all chunks, viewed as unsigned numbers.  bounds: the begin of each chunk, and the end of the last.
-    kind: as of `hsgen.core.keys.Type`.  staying: the number of chunks on the device, the first ones.  on_device: a
-    function that counts the keys of these chunks below probes.
+    keys: the array of all chunks, viewed as unsigned numbers.  bounds: the index in `keys` at which each chunk begins,
+    and the end of the last.  kind: whether keys are unsigned, signed or floats (`hsgen.core.keys.Type`).
+    staying: the number of chunks that are on the device; these are the first.  on_device: a function that returns the
+    counts in these chunks.
     """
 
     def __init__(
@@ -134,18 +144,18 @@ class ChunkCounts:
     ) -> None:
         self._keys, self._kind, self._descending = keys, kind, descending
         self._on_device, self._ends = on_device, np.array(bounds, np.int64)[staying:]
-        # what earlier rounds have found: probes, and for each chunk its begin, the index after the keys below each
-        # probe, and its end
+        # results of earlier rounds: the sorted probes; and for each chunk the index where it begins, the index after
+        # its keys below each probe, and the index where it ends
         self._probes = np.empty(0, np.uint64)
         self._below = np.stack([self._ends[:-1], self._ends[1:]], axis=1)
 
     def ordered(self, at: Any) -> Any:
-        """Return the ordered keys at indices."""
+        """Return the keys at indices as ordered keys: unsigned numbers in the order of the sort."""
         keys = np.asarray(self._keys[at])
         return oracle.ordered(keys, self._kind, descending=self._descending).astype(np.uint64)
 
     def bounds(self) -> tuple[int, int]:
-        """Return bounds of all ordered keys."""
+        """Return a lower and an upper bound of all ordered keys; without reading keys if chunks are on the device."""
         if self._on_device is not None:
             return 0, (1 << 8 * self._keys.dtype.itemsize) - 1
         return int(self.ordered(self._ends[:-1]).min()), int(self.ordered(self._ends[1:] - 1).max())
@@ -156,9 +166,10 @@ class ChunkCounts:
         return counts if self._on_device is None else np.vstack([self._on_device(probes), counts])
 
     def _on_host(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return counts in the chunks of the host; one binary search in numpy handles all probes and chunks together.
+        """Return the counts in the chunks on the host, shape (chunks, probes).
 
-        The search begins between the nearest probes of earlier rounds.
+        One vectorized binary search finds all probes in all chunks.  For each probe, it begins with the range between
+        the nearest probes of earlier rounds.
         """
         probes, turned = np.unique(probes, return_inverse=True)
         after = np.searchsorted(self._probes, probes)
@@ -195,12 +206,12 @@ def sort_large(
     """Sort the flat array `a` into `out`, which may share memory with `a`; `run` sorts jobs of at most `length` keys.
 
     An interrupt in the first phase leaves `a` unchanged.  An interrupt in the second phase leaves `out` incomplete.  If
-    `out` shares memory with `a`, the function then stores all keys in `out`, in another order.
+    `out` shares memory with `a`, no key is lost: `out` then has all keys of `a`, partly sorted.
 
-    keeper: the device that may keep chunks, whose keys are the first `keeper.room` ones at most.
+    keeper: a device that keeps the first chunks between the phases, at most `keeper.room` keys.
 
     Raises:
-        Unavailable: the device sorts no key, or there is no room for the temporary file.
+        Unavailable: the device sorts no key, or there is no disk space for the temporary file.
     """
     n = len(a)
     if length < 1:
@@ -222,7 +233,7 @@ def sort_large(
 
 
 def _adding(progress: Progress | None, total: int) -> Callable[[int], None]:
-    """Return a function that adds numbers of sorted keys, and reports their sum."""
+    """Return a function that adds a number of keys to the sum of its earlier calls, and reports sum and total."""
     done = 0
 
     def add(number: int) -> None:
@@ -235,7 +246,7 @@ def _adding(progress: Progress | None, total: int) -> Callable[[int], None]:
 
 
 def _chunks(keys: Any, bounds: Sequence[int], keeper: Keeper | None, staying: int) -> list[Any]:
-    """Return the places of the sorted chunks; the first `staying` ones are on the device."""
+    """Return where each sorted chunk is stored: the first `staying` in device memory, all others in `keys`."""
     chunks = [keys[begin:end] for begin, end in pairwise(bounds)]
     if keeper is not None:
         chunks[:staying] = [keeper.kept(begin, end) for begin, end in pairwise(bounds[: staying + 1])]
@@ -243,7 +254,7 @@ def _chunks(keys: Any, bounds: Sequence[int], keeper: Keeper | None, staying: in
 
 
 def _jobs(a: Any, chunks: Sequence[Any], bounds: Sequence[int], staying: int) -> list[Job]:
-    """Return the jobs that sort chunks of `a`; those of chunks that stay on the device are last."""
+    """Return the jobs of the first phase; the jobs of the chunks that stay on the device are the last."""
     jobs = [Job([a[begin:end]], chunk) for (begin, end), chunk in zip(pairwise(bounds), chunks, strict=True)]
     return [*jobs[staying:], *jobs[:staying]]
 
@@ -251,13 +262,16 @@ def _jobs(a: Any, chunks: Sequence[Any], bounds: Sequence[int], staying: int) ->
 def _counts(
     keys: Any, bounds: Sequence[int], kind: int, descending: bool, staying: Sequence[Any], keeper: Keeper | None
 ) -> ChunkCounts:
-    """Return the counts of keys in sorted chunks; the chunks `staying` are on the device."""
+    """Return the `ChunkCounts` of the sorted chunks; staying: the chunks on the device."""
     on_device = partial(keeper.counts, staying) if keeper is not None and staying else None
     return ChunkCounts(keys, bounds, kind, descending=descending, staying=len(staying), on_device=on_device)
 
 
 def _restore(a: Any, out: Any, keys: Any, keeper: Keeper | None, staying: int) -> None:
-    """Store all keys in `out`, if `out` shares memory with `a`; the device has the first `staying` keys."""
+    """After an interrupt of the second phase: if `out` shares memory with `a`, store all sorted chunks in `out`.
+
+    staying: the number of keys in the chunks on the device.
+    """
     if np.may_share_memory(a, out):
         if keeper is not None and staying:
             keeper.fetch(keeper.kept(0, staying), keys[:staying])
@@ -267,17 +281,17 @@ def _restore(a: Any, out: Any, keys: Any, keeper: Keeper | None, staying: int) -
 def _parts(
     chunks: Sequence[Any], counts: ChunkCounts, bounds: Sequence[int], out: Any, moving: Container[int]
 ) -> Iterator[Job]:
-    """Yield a job for each part of `out`: the pieces of sorted chunks whose keys belong there, and the part.
+    """Yield the jobs of the second phase; a job sorts the pieces of one part from all chunks, and stores the part.
 
-    moving: the chunks that are stored at their place in `out`.
+    moving: the numbers of the chunks that are stored in `out`, so that the part of the same number replaces each.
     """
     sizes = [end - begin for begin, end in pairwise(bounds)]
     at = splitters.cuts(counts, sizes, sizes, *counts.bounds(), _PROBES * len(sizes), _PROBES)
-    moved: dict[tuple[int, int], Any] = {}  # pieces apart from their chunks, by the numbers of chunk and part
-    used = [0] * len(chunks)  # keys of each chunk that moved pieces have replaced
+    moved: dict[tuple[int, int], Any] = {}  # moved pieces, by (chunk, part)
+    used = [0] * len(chunks)  # for each chunk, how many of its first keys moved pieces have replaced
 
     def place(part: int, later: int, size: int) -> Any:
-        """Return memory for a piece of a later part: in the chunk at its place, if earlier parts have read enough."""
+        """Return memory for a piece of part `later`: keys of chunk `later` that have been read, or else new memory."""
         begin, read = used[later], int(at[later, max(part - AHEAD + 1, 0)])
         if begin + size > read:
             return np.empty(size, out.dtype)
@@ -299,7 +313,7 @@ def _parts(
 
 @contextmanager
 def stored_chunks(a: Any, out: Any) -> Iterator[Any]:
-    """Yield the array for sorted chunks: `out` itself if it is memory apart from `a`, or else a temporary array."""
+    """Yield the array for sorted chunks: `out`, or if it is a memory map or overlaps `a`, a temporary array."""
     if np.may_share_memory(a, out) or isinstance(_base(out), np.memmap):
         with temporary(out, len(out)) as chunks:
             yield chunks
@@ -311,7 +325,8 @@ def stored_chunks(a: Any, out: Any) -> Iterator[Any]:
 def temporary(out: Any, n: int) -> Iterator[Any]:
     """Yield a temporary array of `n` elements of the type of `out`.
 
-    If `out` is a memory map, the array is a file next to the file of `out`; otherwise it is in memory.
+    If `out` is a memory map, the array is one too, of a new file next to the file of `out`.  The new file is deleted at
+    the end.  If `out` is no memory map, the array is in memory.
 
     The disk space of both files is reserved in advance, so that a full disk causes an error instead of a crash.
 
@@ -343,7 +358,7 @@ def temporary(out: Any, n: int) -> Iterator[Any]:
 
 
 def _base(a: Any) -> Any:
-    """Return the memory map to which an array's memory belongs, or the array itself."""
+    """Return the memory map of which an array is a view; if there is none, the array that owns the memory."""
     while not isinstance(a, np.memmap) and isinstance(getattr(a, "base", None), np.ndarray):
         a = a.base
     return a
@@ -361,7 +376,7 @@ def reserve(descriptor: int, size: int) -> None:
 
 @contextmanager
 def bar(shown: bool | Progress) -> Iterator[Progress | None]:
-    """Yield the function to report progress; True shows a bar on the standard error output."""
+    """Yield the function that reports progress: `shown`, for True one that shows a bar on stderr, for False None."""
     if not isinstance(shown, bool):
         yield shown
         return

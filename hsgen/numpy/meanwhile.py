@@ -1,4 +1,4 @@
-"""Sorts by numpy, which serve calls while a thread prepares a device; the results equal the device's to the bit."""
+"""Sorts by numpy, which serve calls while a thread prepares the device; results have the same bits as the device's."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from hsgen.cuda.numeric import nan
 from hsgen.operations import oracle
 
 MOST = 1 << 22
-"""The greatest number of elements that numpy sorts in the meantime, in less than a second; calls with more elements
-wait.
+"""The greatest number of elements that numpy sorts while a thread prepares the device; it takes less than a second.
+
+A call with more elements waits for the device.
 """
 
 
@@ -29,7 +30,7 @@ def argsorted_rows(rows: Any, key: str, *, descending: bool) -> Any:
 
 
 def _ordered(rows: Any, key: str, *, descending: bool, zeros: bool) -> Any:
-    """Return unsigned integers that have the order of contiguous keys; zeros: whether -0 and +0 are equal."""
+    """Return contiguous keys as unsigned integers that have the order of the sort; zeros: whether -0 equals +0."""
     words = rows.view(f"u{rows.dtype.itemsize}")
     if TYPES[key].kind == 2:
         words = np.where(np.isnan(rows), words.dtype.type(nan(key)), words)

@@ -1,11 +1,12 @@
 """Sort chunks on an NVIDIA GPU, while later chunks arrive and earlier chunks leave through pinned memory.
 
-    array -> pinned pieces -> slot of the GPU -> sort in place -> pinned pieces -> array
+    array -> pinned pieces -> slot on the GPU -> sort in place -> pinned pieces -> array
 
-Each direction has helper threads.  A helper copies between arrays and its own pinned pieces, and enqueues transfers.
-A slot is memory for a chunk with its own stream, which orders the transfers of the chunk and its sort.  Sorts share
-scratch memory, so each waits for the sort before.  The memory that slots leave keeps sorted chunks, which then need not
-leave the GPU.
+Each direction has *helpers*: threads that copy between an array and their own *pinned pieces* of host memory, and
+enqueue the transfers between pinned pieces and the GPU.  A *slot* is GPU memory for a chunk, with its own stream: first
+the transfers to the slot run there, then the sort, then the transfers back.  All sorts use the same scratch memory, so
+each waits for the sort before it.  GPU memory beyond the slots keeps sorted chunks between the phases of
+`hsgen.numpy.large`, so these chunks need not leave the GPU.
 """
 
 from __future__ import annotations
@@ -38,17 +39,17 @@ SLOTS = 4
 SPAN = 16 << 20
 """The greatest number of bytes that a helper copies in one task."""
 PIECE = 4 << 20
-"""The greatest number of bytes of a pinned piece."""
+"""The greatest size of a pinned piece in bytes."""
 COUNTS = 1 << 20
-"""Bytes of the GPU that are left for a search for splitters."""
+"""How many bytes of GPU memory are left free for the search for splitters (`Pipeline.counts`)."""
 HELPERS = min(12, max((os.cpu_count() or 1) // 2 - 1, 1))
-"""The number of helper threads in each direction."""
+"""The number of helpers in each direction."""
 _COPY = "a copy of keys"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """Keys in the memory of the GPU: the address, the number of keys and the bytes of a key."""
+    """Keys in GPU memory: their address, their number, and the size of a key in bytes; slices like an array."""
 
     address: int
     count: int
@@ -59,36 +60,36 @@ class Kept:
         return self.count
 
     def __getitem__(self, span: slice) -> Kept:
-        """Return a part, whose begin and end are indices of keys."""
+        """Return the keys from index `span.start` up to `span.stop`."""
         begin, end, _ = span.indices(self.count)
         return Kept(address=self.address + begin * self.size, count=max(end - begin, 0), size=self.size)
 
 
 @dataclass(slots=True, kw_only=True)
 class Piece:
-    """Pinned memory, and the event of its last transfer."""
+    """A pinned piece: its address, an array of its memory, and the event that ends its last transfer."""
 
     address: int
     event: Any
     array: Any
 
     def wait(self) -> None:
-        """Wait for the last transfer from or to the memory."""
+        """Wait for the end of the last transfer from or to the piece."""
         done(bindings().cuEventSynchronize(self.event), _COPY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slot:
-    """Memory for a chunk, and the stream of the transfers and of the sort of the chunk."""
+    """GPU memory for a chunk, and the stream on which the transfers of the chunk and its sort run."""
 
     address: int
     stream: Any
 
 
 class Helpers:
-    """The threads of one direction, and pinned pieces for each.
+    """The helpers of one direction: a pool of threads, and two pinned pieces (a *lane*) for each.
 
-    C functions copy parts that are contiguous, if `copies.transfers` has such functions.  Otherwise Python copies.
+    If `copies.transfers` has C functions, these copy contiguous arrays.  Python copies all other arrays.
     """
 
     def __init__(self, pool: ThreadPoolExecutor, pieces: Sequence[Sequence[Piece]]) -> None:
@@ -99,7 +100,7 @@ class Helpers:
 
     @contextmanager
     def _lane(self) -> Iterator[Sequence[Piece]]:
-        """Return pieces that no other thread uses in the block."""
+        """Yield a lane that no other thread uses during the block."""
         lane = self._lanes.get()
         try:
             yield lane
@@ -107,7 +108,7 @@ class Helpers:
             self._lanes.put(lane)
 
     def fill(self, stop: Stop, part: Any, address: int, stream: Any) -> None:
-        """Copy a part of an array to an address of the GPU."""
+        """Copy the array `part` to an address of the GPU; return when all transfers are enqueued on `stream`."""
         with self._lane() as lane:
             if self._transfers is not None and part.flags.c_contiguous:
                 _checked(self._transfers.fill(_words(lane), stop, part, address, int(stream)))
@@ -115,7 +116,7 @@ class Helpers:
                 self._fill(lane, stop, part, address, stream)
 
     def _fill(self, lane: Sequence[Piece], stop: Stop, part: Any, address: int, stream: Any) -> None:
-        """Copy as `fill` does, by Python."""
+        """Copy as `fill` does, in Python."""
         driver, size, length = bindings(), part.dtype.itemsize, len(lane[0].array)
         for i, begin in enumerate(range(0, len(part), length)):
             piece, x = lane[i % len(lane)], part[begin : begin + length]
@@ -128,7 +129,7 @@ class Helpers:
             done(driver.cuEventRecord(piece.event, stream), "cuEventRecord")
 
     def empty(self, stop: Stop, part: Any, address: int, stream: Any) -> None:
-        """Copy keys at an address of the GPU to a part of an array."""
+        """Copy keys from an address of the GPU to the array `part`, after the work that is enqueued on `stream`."""
         with self._lane() as lane:
             if self._transfers is not None and part.flags.c_contiguous:
                 _checked(self._transfers.empty(_words(lane), stop, part, address, int(stream)))
@@ -136,7 +137,7 @@ class Helpers:
                 self._empty(lane, stop, part, address, stream)
 
     def _empty(self, lane: Sequence[Piece], stop: Stop, part: Any, address: int, stream: Any) -> None:
-        """Copy as `empty` does, by Python."""
+        """Copy as `empty` does, in Python."""
         driver, size, length = bindings(), part.dtype.itemsize, len(lane[0].array)
         flying: deque[tuple[Piece, Any]] = deque()
 
@@ -161,20 +162,20 @@ class Helpers:
 
 
 def _words(pieces: Sequence[Piece]) -> Lane:
-    """Return pieces as C functions take them."""
+    """Return a lane's pinned pieces in the form that C functions take."""
     return Lane.of([(x.address, int(x.event)) for x in pieces], pieces[0].array.nbytes)
 
 
 def _checked(code: int) -> None:
-    """Raise an error if a copy returned an error of the driver."""
+    """Raise an error if `code`, the result of a copy by C, is an error of the driver."""
     done((bindings().CUresult(code),), _COPY)
 
 
 class Pipeline:
-    """Sorts of chunks of at most `length` keys; a context manager, which is called in its block to sort jobs.
+    """Sorts chunks of at most `length` keys on a GPU; in a `with` block, it is the `Run` and the `Keeper` of `large`.
 
-    sorter: a sorter of `hsgen.cuda` for keys alone.  key, descending: the type of keys and their order.  room: the
-    number of keys that may stay in the memory of the GPU between jobs.
+    sorter: a `hsgen.cuda.Sorter` without values.  key, descending: the key type and the order.  room: the number of
+    keys that may stay in GPU memory between jobs.
     """
 
     def __init__(self, gpu: Device, sorter: Any, length: int, key: str, *, descending: bool, room: int = 0) -> None:
@@ -184,7 +185,7 @@ class Pipeline:
         self._exit = ExitStack()
 
     def __enter__(self) -> Pipeline:
-        """Allocate memory, pinned pieces and streams."""
+        """Allocate GPU memory, pinned pieces and streams, and start the helpers."""
         with ExitStack() as stack:
             stack.enter_context(self._gpu.current())
             size = self.length * self.dtype.itemsize
@@ -198,7 +199,7 @@ class Pipeline:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Free the memory."""
+        """End the helpers; free memory, pinned pieces and streams."""
         self._exit.close()
 
     def _stream(self, stack: ExitStack) -> Any:
@@ -219,10 +220,10 @@ class Pipeline:
         return address
 
     def _room_of(self, stack: ExitStack) -> int:
-        """Return the address of memory for keys that stay; without free memory, no key stays."""
+        """Allocate memory for the keys that stay, and return its address; if that fails, set `room` to 0."""
         try:
             return self._memory(stack, self.room * self.dtype.itemsize) if self.room else 0
-        except Unavailable:  # other programs may use the GPU
+        except Unavailable:  # another program may have allocated memory meanwhile
             self.room = 0
             return 0
 
@@ -239,7 +240,7 @@ class Pipeline:
         return Helpers(pool, lanes)
 
     def sort(self, address: int, n: int, stream: Any) -> None:
-        """Enqueue an in-place sort of keys on the GPU, after all earlier sorts.
+        """Enqueue an in-place sort of `n` keys on `stream`; it runs after all earlier sorts, also on other streams.
 
         All sorts use the same scratch memory, because a new allocation would wait for the GPU.
         """
@@ -251,11 +252,11 @@ class Pipeline:
         done(driver.cuEventRecord(self._sorted, stream), "cuEventRecord")
 
     def kept(self, begin: int, end: int) -> Kept:
-        """Return memory for keys that stay on the GPU; `begin` and `end` are between 0 and `room`."""
+        """See `Keeper`."""
         return Kept(address=self._kept, count=self.room, size=self.dtype.itemsize)[begin:end]
 
     def counts(self, runs: Sequence[Kept], probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return the number of keys of each sorted run below each probe, an ordered key."""
+        """See `Keeper`."""
         assert self._counter is not None
         driver, stream, n = bindings(), self.slots[0].stream, len(probes)
         counts, probes = np.empty((len(runs), n, 2), np.int64), np.ascontiguousarray(probes)
@@ -264,7 +265,7 @@ class Pipeline:
             at, following, to = (self._memory(stack, x) for x in (probes.nbytes, probes.nbytes, counts.nbytes))
             done(driver.cuMemcpyHtoD(at, probes.ctypes.data, probes.nbytes), "cuMemcpyHtoD")
             for i, run in enumerate(runs):
-                # as the second round of a search whose first digit has 0 bits: probe 0 is the probe of the first round
+                # `count_keys` runs a round of a search; with digits of 0 bits, it counts keys below the probes at `at`
                 numbers = (run.address, len(run), at, 1, 0, at, following, at, to + i * counts[0].nbytes, 0, 0)
                 self._counter.count_keys(numbers, n, 0, int(stream))
             done(driver.cuStreamSynchronize(stream), "a count of keys")
@@ -272,14 +273,14 @@ class Pipeline:
         return counts[:, :, 0]
 
     def fetch(self, run: Kept, to: Any) -> None:
-        """Copy keys of the GPU to a contiguous array."""
+        """See `Keeper`."""
         with self._gpu.current():
             done(bindings().cuMemcpyDtoH(to.ctypes.data, run.address, to.nbytes), "cuMemcpyDtoH")
 
     def __call__(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
-        """Sort jobs; `report` is called with the number of keys of each job that is done.
+        """Do all jobs; after each job, call `report` with its number of keys.
 
-        When the call ends with an error or an interrupt, no thread writes to an array any more.
+        When the call ends, even by an error or an interrupt, no helper writes to an array any more.
         """
         work = _Work(self)
         with self._gpu.current():
@@ -292,7 +293,10 @@ class Pipeline:
 
 
 class _Work:
-    """The work of one call of a pipeline."""
+    """The state of one call of a pipeline.
+
+    The calling thread starts tasks of helpers and enqueues sorts.  Helpers send it messages when a job's copies end.
+    """
 
     def __init__(self, pipeline: Pipeline) -> None:
         self._p = pipeline
@@ -303,7 +307,7 @@ class _Work:
         self._loads: deque[list[Future[None]]] = deque(maxlen=AHEAD)
 
     def run(self, jobs: Iterable[Job], report: Callable[[int], None]) -> None:
-        """Load, sort and store jobs until all are done."""
+        """Do all jobs: load each to a free slot, sort it there, and store its result or leave it on the GPU."""
         free, coming, active = list(self._p.slots), iter(jobs), 0
         while True:
             while free and (job := next(coming, None)) is not None:
@@ -321,7 +325,7 @@ class _Work:
                 self._p.sort(address, len(job.to), slot.stream)
                 if not stays:
                     for loads in earlier:
-                        wait(loads)  # the result may replace what these jobs read
+                        wait(loads)  # the result may replace arrays that these earlier jobs read
                     self._store(job, slot)
                     continue
             active -= 1
@@ -329,7 +333,7 @@ class _Work:
             report(len(job.to))
 
     def end(self) -> None:
-        """Make all helpers end their tasks, and wait for them.  Tasks that have not begun will do nothing."""
+        """Make all helpers end their tasks early, and wait for the end.  Tasks that have not begun will do nothing."""
         with self._idle:
             self._stop.set()
             self._idle.wait_for(lambda: not self._active)
@@ -348,11 +352,11 @@ class _Work:
                 self._idle.notify_all()
 
     def _load(self, job: Job, slot: Slot) -> None:
-        """Start copies of the keys of a job to the GPU, and the moves of the job."""
+        """Start tasks that copy a job's sources to the GPU, and tasks for its moves."""
         p, stop, at = self._p, self._stop, job.to.address if isinstance(job.to, Kept) else slot.address
-        wait(self._moves)  # the job may read what the job before has moved
+        wait(self._moves)  # the job may read pieces that the job before it moves
         if len(self._loads) == AHEAD:
-            wait(self._loads[0])  # the job may move pieces to where that job has read
+            wait(self._loads[0])  # the job may move pieces over keys that the job `AHEAD` jobs earlier reads
         tasks: list[Callable[[], None]] = []
         for source, to in job.moves:
             tasks += (partial(self._move, x, y) for x, y in zip(_spans(source), _spans(to), strict=True))
@@ -375,7 +379,7 @@ class _Work:
             copier()(to, source)
 
     def _store(self, job: Job, slot: Slot) -> None:
-        """Start copies of the sorted keys of a job to its array."""
+        """Start tasks that copy the sorted keys of a job from its slot to its array."""
         p, at = self._p, slot.address
         tasks: list[Callable[[], None]] = []
         for part in _spans(job.to.view(p.dtype)):
@@ -386,7 +390,7 @@ class _Work:
     def _start(
         self, helpers: Helpers, tasks: Sequence[Callable[[], None]], message: tuple[str, Any]
     ) -> list[Future[None]]:
-        """Start tasks; send a message to the main thread after the last of them, or after an error."""
+        """Start tasks of helpers; send `message` to the calling thread after the last task, or an error at once."""
         left = len(tasks)
         if not tasks:
             self._messages.put(message)
@@ -394,7 +398,7 @@ class _Work:
         def ended(task: Future[None]) -> None:
             nonlocal left
             error = task.exception()
-            with self._lock:  # so that an error precedes the message of the last task
+            with self._lock:  # tasks end one at a time, so that an error comes before the message of the last task
                 left -= 1
                 if error is not None:
                     self._messages.put(("error", error))
@@ -408,6 +412,6 @@ class _Work:
 
 
 def _spans(x: Any) -> list[Any]:
-    """Return consecutive parts of an array, each of at most `SPAN` bytes."""
+    """Cut an array into consecutive parts of at most `SPAN` bytes; return the parts."""
     length = max(SPAN // x.dtype.itemsize, 1)
     return [x[begin : begin + length] for begin in range(0, len(x), length)]

@@ -24,8 +24,8 @@ class Sorter:
     device already, use `hsgen.cuda` or `hsgen.opencl`.
 
     Args:
-        key, value, order, target: as of `hsgen.opencl.Sorter`.
-        device: a part of the device's name, as of ``--device``; None is the first NVIDIA GPU through CUDA, or else the
+        key, value, order, target: as in `hsgen.opencl.Sorter`.
+        device: a part of the device's name, as in ``--device``; None is the first NVIDIA GPU through CUDA, or else the
             best device of OpenCL.
 
     Raises:
@@ -51,14 +51,14 @@ class Sorter:
         self.target, self.dtype, self.max_n = self._sorter.target, self._sorter.dtype, self._sorter.max_n
 
     def __repr__(self) -> str:
-        """Return the representation of the sorter on the device."""
+        """The operation, the attributes, the target and the device as text."""
         return repr(self._sorter)
 
     def __call__(self, keys: Any, out: Any = None, *, values: Any = None, values_out: Any = None) -> None:
         """Sort one-dimensional arrays; values move with their keys.
 
-        Sorted keys replace the keys of `keys`, or are stored in `out`.  Values replace those of `values`, or are stored
-        in `values_out`, where an argsort writes the indices.
+        Sorted keys are stored in `out`, by default in `keys`.  Values are stored in `values_out`, by default in
+        `values`.  An argsort stores indices in `values_out`.
 
         Raises:
             TypeError: an argument is not an array of numpy.
@@ -81,7 +81,7 @@ class Sorter:
 
 
 def bits(a: Any) -> Any:
-    """Return an array in C order; bfloat16 becomes uint16 with the same bits, because devices' arrays lack bfloat16."""
+    """Return an array in C order; bfloat16 becomes uint16 with the same bits, because device arrays lack bfloat16."""
     if a is None:
         return None
     a = np.ascontiguousarray(a)

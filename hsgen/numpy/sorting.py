@@ -1,4 +1,4 @@
-"""`sort`, `argsort` and `topk` of numpy arrays on a device, with the results of numpy's stable sorts."""
+"""`sort`, `argsort` and `topk`, which sort numpy arrays on a device, with the results of numpy's stable sorts."""
 
 from __future__ import annotations
 
@@ -25,9 +25,7 @@ from hsgen.runners.row_numbers import RowNumbers, Selected, SelectedEntries
 T = TypeVar("T")
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
 CHUNKS = 64
-"""The usual number of chunks of a long array; short arrays have fewer chunks, and arrays have more chunks if memory is
-scarce.
-"""
+"""The usual number of chunks of a long array.  A short array has fewer, an array beyond device memory may have more."""
 CHUNK = 64 << 20
 """The least number of bytes of a chunk, unless device memory permits only smaller chunks."""
 _WIDEST = 1 << 32  # least count that needs 64-bit indices
@@ -50,8 +48,11 @@ def sort(
 
     Args:
         out: the array or memory map for the result, which may be `a`; None makes a new array.
-        memory: the greatest number of bytes of device memory that a sort uses; None is the free memory.
-        progress: True to show a bar, or a function that gets the number of keys done and the number in total.
+        memory: the greatest number of bytes of device memory that a sort uses.  None is 15/16 of the free memory of a
+            GPU through CUDA, or half of the memory of an OpenCL device.
+        progress: True to show a bar, or a function that is called with the work done and the total work.  For an array
+            in chunks, these count every key twice; for several rows, they count rows.  For an array that fits the
+            device, there is no call.
 
     Raises:
         TypeError: no kernel sorts elements of this type, the array is masked, or an argument has a wrong Python type.
@@ -82,12 +83,12 @@ def _sort_on_device(
     memory: int | None,
     progress: bool | Progress = False,
 ) -> None:
-    """Sort rows on a device into `result`, in chunks if the device has too little memory."""
+    """Sort rows on a device into `result`; if the device has too little memory, sort in chunks."""
     on, order = device_of(device), "descending" if descending else "ascending"
     sorter = _sorter(on, "Sorter" if rows.size == rows.shape[-1] else "SegmentedSorter", key, None, order)
     length = greatest_length(sorter, *on.room(memory))
     if rows.size > length:
-        background.slow()  # now, as later kernels may be missing when the result, perhaps `a` itself, has changed
+        background.slow()  # raise `Slow` now: later, the result, which may be `a` itself, would have changed
     chunk = partial(_sorted, key=key, descending=descending, device=device)
     with bar(progress) as report:
         chunked = partial(_sort_chunked, on, sorter, chunk, key, memory, descending=descending)
@@ -95,12 +96,12 @@ def _sort_on_device(
 
 
 def _dummies(rows: Any) -> tuple[Any, Any]:
-    """Return rows of zeros, and an array for their result."""
+    """Return rows of zeros and an array for the result: a thread sorts these to load all kernels of the sort."""
     return np.zeros_like(rows), np.empty_like(rows)
 
 
 def _checked(out: Any, rows: Any, axis: int) -> Any:
-    """Check `out`; return it with the sorted axis last."""
+    """Check the type and the shape of `out`; return a view of it in which the sorted axis is the last."""
     if not isinstance(out, np.ndarray):
         raise wrong_type("out", "an array of numpy", out)
     turned = np.moveaxis(out, axis, -1) if out.ndim == rows.ndim else out
@@ -112,7 +113,7 @@ def _checked(out: Any, rows: Any, axis: int) -> Any:
 
 
 def _sorted(rows: Any, key: str, *, descending: bool, device: str | None) -> Any:
-    """Return sorted rows that fit the device."""
+    """Return a sorted copy of rows that together fit the device."""
     keys = np.array(_numeric(rows, zeros=False))
     _run(keys, key, keys, None, descending=descending, device=device)
     return keys
@@ -155,7 +156,7 @@ def _sort_rows(
     chunked: Callable[[Any, Any, Progress | None], None],
     report: Progress | None,
 ) -> None:
-    """Sort rows into `out`, at once as many as fit the device; `chunked` sorts a row that does not fit alone."""
+    """Sort rows into `out`: as many rows at once as fit the device, or a longer row by `chunked`."""
     row = rows.shape[-1]
     if rows.size <= length:
         out[...] = chunk(rows)
@@ -182,8 +183,8 @@ def _sort_rows(
 def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str | None = None) -> Any:
     """Return the indices that sort an array along an axis, as numpy.argsort with kind="stable" does.
 
-    Axis None flattens the array.  The copies and errors are those of `sort`.  Equal elements, such as -0 and 0, keep
-    their order in both directions.
+    Axis None flattens the array.  Equal elements, such as -0 and 0, keep their order, also if `descending`.  The array
+    is copied as by `sort`; errors are those of `sort`.
     """
     rows, key, axis = _rows(a, axis)
     order = np.zeros(rows.shape, np.intp)
@@ -246,15 +247,15 @@ def topk(
 ) -> Selected | SelectedEntries:
     """Return the k greatest or least elements along an axis, and their indices; axis None flattens the array.
 
-    The copies are those of `sort`.  NaNs are equal and greater than all numbers, and -0 equals 0.  Of equal elements,
-    those with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If `sorted` is
-    False, the result has the same elements in an unspecified order, which is the same in every call.
+    The array is copied to the device, as by `sort`.  NaNs are equal and greater than all numbers, and -0 equals 0.  Of
+    equal elements, those with the lowest indices are selected, in the order of indices.  Elements keep their bits.  If
+    `sorted` is False, the result has the same elements in an unspecified order, which is the same in every call.
 
-    table, numbers: arrays of integers, such as a length for each row; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    fewer than k elements of a row count, the rest of the row's result has the index -1 and the last value in order.
-    The last value is -inf or the least integer; if `largest` is False, it is NaN or the greatest integer.  With a
-    look-up table, the result also has the table's entry for each selected index.  The entry is -1 for the index -1 and
-    for places beyond the table.
+    numbers: arrays with an integer for each row, such as its length; see `hsgen.runners.row_numbers.RowNumbers`.  A row
+    may then have fewer than k elements to select.  The rest of its result has the index -1 and a padding value: -inf or
+    the least integer, or if `largest` is False, NaN or the greatest integer.
+    table: a look-up table, whose entry for each selected index is a third result.  The entry is -1 for the index -1,
+    and for an index that lies beyond the table; in a table of unsigned integers, all its bits are 1.
 
     Raises:
         TypeError: as `sort`; k is not an integer, or numbers are not integers.
@@ -278,7 +279,10 @@ def topk(
 def _selected(
     rows: Any, key: str, k: int, present: Mapping[str, Any], *, largest: bool, sorted: bool, device: str | None
 ) -> tuple[Any, Any]:
-    """Return the first elements of rows and their indices; `present` has the per-row numbers of the call."""
+    """Return the first k elements of each row and their indices.
+
+    present: the arrays with a number per row, and the look-up table, by name.
+    """
     last, counted = _last(rows.dtype, largest=largest), None
     if not present.keys().isdisjoint(row_numbers.BOUNDS):
         rows, counted = _windows(rows, present)
@@ -286,7 +290,7 @@ def _selected(
     if rows.size == 0 or k == 0:
         order = np.zeros((*rows.shape[:-1], k), np.intp)
     else:
-        ordered = sorted or "takes" in present  # the first elements of a sorted result are the result for a smaller k
+        ordered = sorted or "takes" in present  # of a sorted result, the first 3 elements are the result for k = 3
         order = _first(rows, key, k, largest=largest, sorted=ordered, device=device)
     values = np.take_along_axis(rows, order, -1)
     if counted is not None:
@@ -298,11 +302,11 @@ def _selected(
 
 
 def _first(rows: Any, key: str, k: int, *, largest: bool, sorted: bool, device: str | None) -> Any:
-    """Return the indices of the first elements of rows, selected on a device, or by numpy while a thread compiles."""
+    """Return the indices of the first k elements of each row, by a device, or by numpy while a thread compiles."""
     select = partial(_select, key=key, k=k, largest=largest, sorted=sorted, device=device)
     return _served(
         ("topk", rows.shape, key, k, largest, sorted),
-        rows.size if sorted else meanwhile.MOST + 1,  # only the device knows the order of an unsorted result
+        rows.size if sorted else meanwhile.MOST + 1,  # unsorted: numpy's order would differ from the device's
         device,
         lambda: select(_numeric(rows, zeros=True)),
         lambda: select(np.zeros_like(rows)),
@@ -318,18 +322,19 @@ def _served(
     prepare: Callable[[], Any],
     instead: Callable[[], T],
 ) -> T:
-    """Return the result of a call on a device, or by numpy while a thread compiles; see `hsgen.cuda.background`.
+    """Return the result of `call` on a device, or of `instead` by numpy while a thread runs `prepare`.
 
-    A call waits for the compilation if the caller named the device, or if it has too many elements for numpy.
+    If the caller named the device, or there are too many elements for numpy, `call` waits for the compilation.  See
+    `hsgen.cuda.background.served`.
     """
     if device is not None or size > meanwhile.MOST or not background.enabled():
         return call()
-    chosen()  # if there is no device, the error must not wait for the thread
+    chosen()  # if there is no device, raise the error in this call, not in the thread
     return background.served(kind, call, prepare, instead)
 
 
 def _windows(rows: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return the rows, shifted to begin at their starts, and a mask that is True for each element that counts."""
+    """Return the rows, each shifted to begin at its start, and a mask: True for each element that takes part."""
     length, places = rows.shape[-1], np.arange(rows.shape[-1])
     sizes = numbers.get("lengths", np.full(rows.shape[:-1], length)).astype(np.int64)
     if "starts" in numbers:
@@ -342,9 +347,9 @@ def _windows(rows: Any, numbers: Mapping[str, Any]) -> tuple[Any, Any]:
 
 
 def _entries(order: Any, numbers: Mapping[str, Any]) -> Any:
-    """Return the look-up table's entries for indices of rows.
+    """Return the look-up table's entries for the selected indices of rows.
 
-    All bits of an entry are 1 for the index -1 and for a place beyond the table.
+    All bits of the entry are 1 for the index -1, and for an index that lies beyond the table.
     """
     table = numbers["table"]
     if "table_starts" in numbers:
@@ -360,8 +365,9 @@ def _entries(order: Any, numbers: Mapping[str, Any]) -> Any:
 
 
 def _last(type: Any, *, largest: bool) -> Any:
-    """Return the last element in the order of a type: the least element if `largest`, else NaN or the greatest
-    element.
+    """Return the element that is last in the order of a selection.
+
+    If `largest`, this is the least element (-inf for floats), else the greatest (NaN for floats).
     """
     if type.kind == "b":
         return np.bool_(not largest)
@@ -371,7 +377,7 @@ def _last(type: Any, *, largest: bool) -> Any:
 
 
 def _select(keys: Any, key: str, k: int, *, largest: bool, sorted: bool, device: str | None) -> Any:
-    """Return the indices of the selected keys of rows, in the order of the keys if `sorted`."""
+    """Return the indices of the k selected keys of each row, in the order of the keys if `sorted`."""
     on, rows, length = device_of(device), keys.size // keys.shape[-1], keys.shape[-1]
     select = _sorter(on, "TopK", key, "index", "descending" if largest else "ascending")
     flat = bits(keys).ravel().view(select.dtype)
@@ -394,13 +400,13 @@ def _ranks(keys: Any, largest: bool) -> Any:
 
 
 def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:
-    """Return an array in C order with the axis to sort moved last, hsgen's name of its type, and the axis."""
+    """Return `a` in C order with the axis to sort as the last; the key type of its elements; and the axis."""
     if isinstance(a, np.ma.MaskedArray):
         raise wrong_type("a", "a plain array, such as a.filled() or a.compressed(), since masks are not sorted", a)
     a = np.asarray(a)
     if axis is None:
         a, axis = a.ravel(), -1
-    np.sort(np.empty((0,) * a.ndim), axis=axis)  # numpy's own error if there is no such axis
+    np.sort(np.empty((0,) * a.ndim), axis=axis)  # raises numpy's own error if there is no such axis
     axis = operator.index(axis)
     key = _KEYS.get(a.dtype.name) if a.dtype.isnative else None
     if key is None:
@@ -409,7 +415,7 @@ def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:
 
 
 def _numeric(rows: Any, *, zeros: bool) -> Any:
-    """Return the keys; every NaN becomes the key that is greatest for the kernels, and if `zeros`, -0 becomes 0."""
+    """Replace every NaN by the NaN that is greatest in the kernels' order, and if `zeros`, -0 by 0; return the keys."""
     if rows.dtype.kind in "biu":
         return rows
     keys = np.where(np.isnan(rows), rows.dtype.type("nan"), rows)
@@ -421,7 +427,7 @@ _building = RLock()
 
 
 def _sorter(on: Device, kind: str, key: str, value: str | None, order: str, **more: Any) -> Any:
-    """Return a sorter for a device; equal sorters are built once."""
+    """Return an object of the class `kind` for a device; a cache keeps all objects, so each is built once."""
     alike = on, kind, key, value, order, *more.items()
     if alike not in _sorters:
         background.slow()

@@ -59,9 +59,9 @@ __getattr__, __dir__ = lazy.names(
 
 
 def import_pyopencl() -> ModuleType:
-    """Return pyopencl, with the machine's platforms and, if installed, the embedded CPU runtime.
+    """Import and return pyopencl; if hsgen's embedded CPU runtime is installed, pyopencl lists it as a platform.
 
-    The OpenCL loader reads its list of platforms once, so call this before any other use of pyopencl.
+    The OpenCL loader reads its list of platforms only once.  Call this function before any other use of pyopencl.
 
     Raises:
         hsgen.core.errors.Unavailable: pyopencl is not installed, or finds no OpenCL loader.

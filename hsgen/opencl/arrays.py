@@ -12,7 +12,7 @@ from hsgen.system import toolchain
 
 @dataclass(frozen=True, slots=True)
 class Memory(Range):
-    """The memory range of an array or buffer; `root` is a memory object, but no sub-buffer."""
+    """The memory range of an array or buffer; for a sub-buffer, `root` is its parent buffer."""
 
     @property
     def is_array(self) -> bool:
@@ -20,9 +20,9 @@ class Memory(Range):
         return hasattr(self.argument, "base_data")
 
     def part(self) -> Any:
-        """Return a memory object that starts where this range starts.
+        """Return a memory object that starts where this range starts: the buffer, or a new sub-buffer.
 
-        For an array without elements, the result is the whole buffer: such an array may begin at the buffer's end.
+        For an array without elements, return the whole buffer, because OpenCL has no sub-buffers of 0 bytes.
         """
         if not self.is_array:
             return self.argument

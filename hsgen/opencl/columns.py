@@ -27,7 +27,7 @@ from hsgen.runners.ranges import Range
 from hsgen.runners.rows import Array, Column, Key, Move
 from hsgen.system import toolchain
 
-_LANES = 256  # grids are multiples of this, so that the driver can choose the size of work-groups
+_LANES = 256  # global sizes are multiples of this number, so that the driver can choose a work-group size
 
 OPENCL = Language("""#define HS_KERNEL __kernel void
 #define HS_GLOBAL __global
@@ -40,7 +40,7 @@ typedef ulong hs_u64;
 
 
 class Packer(Packing):
-    """The packing of columns `by` for a context of one device."""
+    """Kernels that pack the key columns of each row into one 4-byte or 8-byte word, for a context of one device."""
 
     def __init__(self, context: Any, by: By, pack: Pack) -> None:
         super().__init__(by, pack)
@@ -48,7 +48,10 @@ class Packer(Packing):
         self._kernels: dict[tuple[bool, ...], Any] = {}
 
     def __call__(self, queue: Any, columns: Sequence[Column], words: Any, n: int, wait_for: Sequence[Any]) -> Any:
-        """Enqueue the packing of `n` rows of all columns into the buffer `words`; return the event of its end."""
+        """Enqueue the kernel that stores one packed word for each of `n` rows in `words`; return the event of its end.
+
+        columns: all key columns; the kernel reads those of this pack.
+        """
         selected = self.select(columns)
         aligned = self.aligned(selected)
         if aligned not in self._kernels:
@@ -65,15 +68,16 @@ class Packer(Packing):
 class ColumnSorter(ColumnCalls):
     """A stable sort of rows by key columns, the first of which is the most significant; see docs/guides/columns.md.
 
-    Adjacent columns of at most 8 bytes in total are packed into one word per row, and sorted together.  Packs are
-    sorted one after another, from the last to the first.  The last pack is argsorted.  For each earlier pack, its keys
-    are gathered by the indices so far, and sorted with these indices as values.  Temporary memory is kept between
-    calls.  The memory has at most 20 bytes per row, plus the scratch memory of the sorts.  Calls in place also need a
-    copy of the largest array.  Calls wait for each other on the device.
+    Adjacent columns of at most 8 bytes in total are packed into one word per row; one sort then serves the whole pack.
+    As in an LSD radix sort, the last pack, which is the least significant, is sorted first, by an argsort.  For each
+    earlier pack, its words are gathered in the current order of the rows, and sorted with the row indices as values.
+
+    A sorter keeps temporary memory between calls: at most 20 bytes per row, and the scratch memory of the sorts.  Calls
+    in place also need a copy of the largest array.  Calls wait for each other on the device, even on different queues.
 
     Args:
-        context, target: as of `hsgen.opencl.Sorter`.
-        by: the key columns, each a key type as of `Sorter`, or a pair of a key type and an order.
+        context, target: as in `hsgen.opencl.Sorter`.
+        by: the key columns, each a key type as in `Sorter`, or a pair of a key type and an order.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -93,7 +97,7 @@ class ColumnSorter(ColumnCalls):
         self._event: Any = None  # end of the last call, which uses the temporary memory until then
 
     def __repr__(self) -> str:
-        """Columns and device."""
+        """The columns and the device as text."""
         return f"<{type(self).__name__}: by={self.by!r}, device={self._host.label!r}>"
 
     def __call__(
@@ -109,12 +113,12 @@ class ColumnSorter(ColumnCalls):
     ) -> Any:
         """Enqueue the sort of all rows; return the event of its end.
 
-        `keys` has a pyopencl array for each column, or a `Field` of an array of records.  `values` are any number of
-        arrays whose items move with their rows; an item is an element, or values[i] of an array with more dimensions.
+        `keys` has a pyopencl array for each column.  A `Field` in place of an array is a column inside of records.
+        `values` are any number of arrays whose items move with their rows.  The item of row i is values[j][i]: an
+        element, or a slice of an array with more dimensions.
         `out` has an array for each column, and `values_out` an array for each of `values`; without both, the sort is in
         place.  `index_out`, an array of uint32 or int32, receives the original index of each row.  With `index_out` and
-        without `out`, keys are only read.  The records of a `Field` are only read; pass the records as values to sort
-        them too.
+        without `out`, keys are only read.  A `Field` is always only read; to sort its records, pass them as values too.
 
         Raises:
             TypeError: an argument is not a pyopencl array.
@@ -138,7 +142,10 @@ class ColumnSorter(ColumnCalls):
             return self._event
 
     def _look(self, array: Any, name: str) -> Array:
-        """Return the facts of an array; `index_out` may also be a buffer, which has no element type."""
+        """Return the memory range, element type and shape of an array.
+
+        `index_out` may also be a buffer.  A buffer has no element type, so its elements count as uint32.
+        """
         if name == "index_out" and not hasattr(array, "base_data"):
             at = memory(array, name, self._context)
             return Array(range=at, element=INDICES[0], itemsize=WORD, shape=(at.size // WORD,), contiguous=True)
@@ -150,13 +157,16 @@ class ColumnSorter(ColumnCalls):
 
 
 class _Steps:
-    """The steps of a call on a queue; `event` is the end of the last step."""
+    """The OpenCL implementation of `hsgen.runners.columns.Steps`: each step waits for the event of the step before.
+
+    `event` is the event of the last step.
+    """
 
     def __init__(self, queue: Any, context: Any, gather: Gatherer, rooms: dict[str, Any], event: Any) -> None:
         self._queue, self._context, self._gather, self._rooms, self.event = queue, context, gather, rooms, event
 
     def room(self, name: str, size: int) -> Range:
-        """See `Steps`; the memory is kept for later calls."""
+        """See `Steps`; the sorter keeps the buffer of each name for later calls."""
         if name not in self._rooms or self._rooms[name].size < size:
             cl = toolchain.pyopencl()
             self._rooms[name] = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size)
@@ -191,12 +201,16 @@ class _Steps:
         self.event = self._gather(self._queue, *arrays, item_bytes=size, n=n, wait_for=[self.event])
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
-        """See `Steps`; items in place are copied first, and copies pad items whose size is no multiple of 4 bytes."""
+        """See `Steps`.
+
+        In place, the items are first copied, and gathered from the copy.  A gather moves multiples of 4 bytes: items of
+        other sizes are padded by a copy before the gather, and unpadded by a copy after it.
+        """
         size, words = one.item_bytes, -(-one.item_bytes // WORD) * WORD
         source, to = one.source, one.to
         if size != words or one.in_place:
             source = self.room("before", words * n)
-            if size == words:  # one long copy
+            if size == words:  # without padding, one copy of size * n bytes suffices
                 cl = toolchain.pyopencl()
                 more = {"src_offset": one.source.at, "byte_count": size * n}
                 self.event = cl.enqueue_copy(
@@ -215,7 +229,7 @@ class _Steps:
 
 
 def copy(queue: Any, to: Column, source: Column, size: int, n: int, wait_for: Sequence[Any] | None = None) -> Any:
-    """Enqueue the copy of `size` bytes of each of `n` records; return the event of its end."""
+    """Enqueue a strided copy: `size` bytes from each of `n` records of `source` to each of `to`; return its event."""
     return toolchain.pyopencl().enqueue_copy(
         queue,
         to.root,
@@ -230,5 +244,5 @@ def copy(queue: Any, to: Column, source: Column, size: int, n: int, wait_for: Se
 
 
 def fill(queue: Any, buffer: Any, size: int, wait_for: Sequence[Any] | None = None) -> Any:
-    """Enqueue the filling of the first `size` bytes of a buffer with zeros; return the event of its end."""
+    """Enqueue a fill of the first `size` bytes of a buffer with zeros; return the event of its end."""
     return toolchain.pyopencl().enqueue_fill_buffer(queue, buffer, b"\0", 0, size, wait_for=wait_for)

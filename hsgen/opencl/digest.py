@@ -26,7 +26,7 @@ class Checker(Runner):
 
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
-        key, value, order, target: as of `hsgen.opencl.Sorter`.  With the value "index", the checker digests the input
+        key, value, order, target: as in `hsgen.opencl.Sorter`.  With the value "index", the checker digests the input
             of an argsort: each key with its index.  To digest the output of the argsort, use a checker with values of 4
             bytes, or of 8 bytes for "index64".
         bit_range: whether calls may choose the bits by which keys are compared.
@@ -68,9 +68,9 @@ class Checker(Runner):
     ) -> Digest:
         """Digest the first `n` keys (by default all) with their values; wait for the digest and return it.
 
-        With a `size` above n, the digest also covers the elements from n up to `size`, to detect a change of these
-        elements.  With 0, it covers only n elements.  Pass 0 for an argsort, because the index array has no contents
-        before the sort.  The arrays are only read.
+        With a `size` above n, the digest also covers the elements from n up to `size`, which a sort of n keys must not
+        change.  With the default 0, the digest covers only the first n elements.  Pass 0 for an argsort, whose index
+        array has no defined contents before the sort.  The arrays are only read.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

@@ -18,10 +18,10 @@ from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of
 
 
 def item_size(array: Any, name: str, item_bytes: int | None = None) -> int:
-    """Return the bytes of an item: `item_bytes`, or the size of array[0], or of an element of a flat array.
+    """Return the number of bytes in an item: `item_bytes`, or if that is None, the size of array[0].
 
     Raises:
-        ValueError: the array is in Fortran order; or it is a buffer, which has no items, and `item_bytes` is None.
+        ValueError: the array is not in C order; or `item_bytes` is None for a buffer, which has no element type.
     """
     if not hasattr(array, "base_data"):
         if item_bytes is None:
@@ -32,12 +32,12 @@ def item_size(array: Any, name: str, item_bytes: int | None = None) -> int:
 
 
 class _Values(Runner):
-    """Gathers of items that consist of values of 4, 8 or 16 bytes."""
+    """A gather whose kernel moves each item in units of 4, 8 or 16 bytes."""
 
     _calls: GatherCalls
 
     def __init__(self, context: Any, value: str, target: str | os.PathLike[str] | None) -> None:
-        """Compile the gather whose kernel moves values of the kind `value` (v4, v8 or v16)."""
+        """Compile the kernel that moves units of 4, 8 or 16 bytes; `value` is "v4", "v8" or "v16"."""
         super().__init__(context, target, GatherCalls(value))
 
     @alone
@@ -53,7 +53,7 @@ class Gatherer:
     Each kernel is compiled at its first use.
 
     Args:
-        context, target: as of `hsgen.opencl.Sorter`.
+        context, target: as in `hsgen.opencl.Sorter`.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -66,7 +66,7 @@ class Gatherer:
         self._lock = RLock()
 
     def __repr__(self) -> str:
-        """Operation and device."""
+        """The operation and the device as text."""
         return f"<{type(self).__name__}: gather, device={self._host.label!r}>"
 
     def __call__(
@@ -82,9 +82,9 @@ class Gatherer:
     ) -> Any:
         """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all); return the event of its end.
 
-        `index` has elements of uint32 or int32.  In a flat array, an item is an element, which may have a structured
-        type.  In an array with more dimensions, an item is array[i].  `item_bytes`, which buffers require, replaces
-        this size of an item.  If an index is not less than the number of items in `source`, nothing is written for it.
+        `index` has elements of uint32 or int32.  An item is array[i]: an element, which may have a structured type, or
+        a slice of an array with more dimensions.  `item_bytes` sets another size of an item; buffers require it.  If
+        index[i] is not below the number of items in `source`, out[i] is not written.
 
         Raises:
             TypeError: an argument is neither a pyopencl array nor a buffer.
@@ -100,7 +100,7 @@ class Gatherer:
         return self._of(unit(size)).run(queue, index, source, out, size, n, wait_for)
 
     def _of(self, value: str) -> _Values:
-        """Return the gather for values of the kind `value`, compiled at its first use."""
+        """Return the gather in units `value` ("v4", "v8" or "v16"); compile it at its first use."""
         with self._lock:
             if value not in self._by_value:
                 self._by_value[value] = _Values(self._context, value, self._target)

@@ -26,12 +26,12 @@ from hsgen.system import toolchain
 class GroupBy(Runner):
     """A reduction of groups of equal keys, which need not be adjacent, compiled for a context of one device.
 
-    A call sorts keys and values into scratch memory, then reduces the runs.  The resulting groups are therefore sorted
+    A call sorts keys and values into scratch memory, then reduces runs of equal keys.  Groups are therefore sorted
     by key.  The sort is stable, so the result is the same in every call, even for sums of floats.  Scratch memory is
     kept as in a `hsgen.opencl.sorter.Sorter`.
 
     Args:
-        context, key, value, target: as of `ReduceByKey`.
+        context, key, value, target: as in `ReduceByKey`.
         order: the order of groups, "ascending" or "descending".
 
     Raises:
@@ -81,7 +81,7 @@ class GroupBy(Runner):
 def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
     """Return a new sorted array of the distinct keys of a `pyopencl.array.Array`; wait until their number is known.
 
-    With `return_counts`, return a pair: the distinct keys, and for each the number of equal keys, as uint32.
+    With `return_counts`, return two arrays: the distinct keys, and how often each occurs, as uint32.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as `GroupBy`.
@@ -102,7 +102,7 @@ def run_length_encode(queue: Any, keys: Any) -> Any:
 
 
 def _runs(queue: Any, keys: Any, reduce: Any) -> tuple[Any, Any]:
-    """Return the keys of runs and the lengths of runs, trimmed to the number of runs."""
+    """Call `reduce`; return two arrays with an element per run: its key and its length."""
     arrays, n = _arrays(), int(keys.size)
     out, counts = arrays.empty(queue, n, keys.dtype), arrays.empty(queue, n, np.uint32)
     groups = arrays.empty(queue, 1, np.uint32)
@@ -118,7 +118,7 @@ def _arrays() -> Any:
 
 @lru_cache(maxsize=16)
 def _group_by(context: Any, key: str, order: str) -> GroupBy:
-    """Return a grouping, compiled once for a context and a type of keys."""
+    """Return a `GroupBy` without values; the cache keeps the last 16, so that `unique` compiles each once."""
     return GroupBy(context, key, order=order)
 
 

@@ -18,10 +18,10 @@ from hsgen.runners.merge import MergeCalls
 class Merger(Runner):
     """A merge of two sorted arrays, compiled for a context of one device; see docs/guides/merge.md.
 
-    Scratch memory, a few bytes for each thousand keys, is kept as in a `hsgen.opencl.sorter.Sorter`.
+    A merge needs a few bytes of scratch memory per thousand keys, which are kept as in a `hsgen.opencl.sorter.Sorter`.
 
     Args:
-        context, key, order, target: as of `hsgen.opencl.Sorter`.
+        context, key, order, target: as in `hsgen.opencl.Sorter`.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Operations by name with pyopencl arrays: build once, call many times.
+"""Operations that are selected by name, for pyopencl arrays: build once, call many times.
 
 >>> reverse = Operation(queue.context, "reverse", "u32")
 >>> reverse(queue, keys=keys, out=reversed_keys)         # returns the event
@@ -16,10 +16,12 @@ from hsgen.runners.named import NamedCalls
 
 
 class Operation(Runner):
-    """An operation that has no separate class, compiled for a context of one device.
+    """An operation without a class here, compiled for a context of one device.
+
+    An example is an operation that you add to hsgen; see docs/internals/add-an-operation.md.
 
     Args:
-        context, key, order, target: as of `hsgen.opencl.Sorter`.
+        context, key, order, target: as in `hsgen.opencl.Sorter`.
         name: the name of the operation.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for a value with each key.
 
@@ -50,8 +52,8 @@ class Operation(Runner):
     ) -> Any:
         """Enqueue a call for the first `n` items (by default all of the source); return the event of its end.
 
-        `arguments` are the arrays and numbers that the operation's table of arguments lists, by their Python names.
-        Arrays are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
+        `arguments` are arrays and numbers, by the names in `hsgen.operations.base.Operation.arguments`.  Arrays are
+        `pyopencl.array.Array` or `pyopencl.Buffer` objects.
 
         Raises:
             TypeError: an argument has a wrong Python type, or the operation has no such argument.

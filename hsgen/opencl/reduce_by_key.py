@@ -22,9 +22,9 @@ class ReduceByKey(Runner):
     Keys are equal if their bits are equal.  Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`.
 
     Args:
-        context, key, target: as of `hsgen.opencl.Sorter`.
-        value: the type of values to reduce: "u32" (also as 4 or "v4"), "i32" or "f32", or its numpy type; None for no
-            values.
+        context, key, target: as in `hsgen.opencl.Sorter`.
+        value: the type of the values: "u32", "i32" or "f32", or the equivalent numpy type.  4 and "v4" mean "u32".
+            None for no values.
         device_count: whether calls may take the number of keys from a buffer on the device.
 
     Raises:
@@ -66,11 +66,12 @@ class ReduceByKey(Runner):
     ) -> Any:
         """Enqueue the reduction of the runs of the first `n` keys (by default all); return the event of its end.
 
-        `groups` receives the number of runs as uint32 or int32.  The other outputs must have room for n elements; the
-        call writes one element per run.  `out` receives the key of a run, `values_out` the sum, "min" or "max" of its
-        values.  `counts` receives the number of its keys, and `first_indices` the index of its first key, as uint32 or
-        int32; both may be omitted.  With `count`, a uint32 or int32 on the device, only the first min(count, n) keys
-        are reduced.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only read.
+        `groups` receives the number of runs as uint32 or int32.  All other outputs receive one element per run, and
+        must have room for n elements.  `out` receives the key of the run, and `values_out` its reduced values:
+        `reduction` is "sum", "min" or "max".  `counts` receives the length of the run, and `first_indices` the index of
+        its first key.  Both have elements of uint32 or int32, and may be omitted.  With `count`, a uint32 or int32
+        on the device, only the first min(count, n) keys are reduced.  All buffers are `pyopencl.array.Array` or
+        `pyopencl.Buffer` objects.  Inputs are only read.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

@@ -20,9 +20,7 @@ def _state(x: Any) -> State:
 
 
 def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
-    """Return True if a later repetition of a call can be recognized: the queue is in-order, and arrays are whole
-    buffers.
-    """
+    """Return True if a `Repeat` can serve later equal calls: the queue is in-order, each array is a whole buffer."""
     present = [x for x in arrays if x is not None]
     buffers = all(getattr(x, "base_data", None) is not None and not x.offset for x in present)
     return buffers and in_order(queue) and all(x.base_data.associated_memobject is None for x in present)
@@ -31,8 +29,8 @@ def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
 class Repeat:
     """A checked call with its launches, so that a repetition with the same queue, arrays and numbers needs no checks.
 
-    Arrays are held by weak references.  If an array has got a new buffer, offset, shape or type, or a new event of
-    another queue, the call is no repetition.
+    A `Repeat` has weak references to the arrays, and does not keep them alive.  The next call is checked in full if an
+    array has another buffer, offset, shape or element type than before, or a new event of another queue.
     """
 
     def __init__(
@@ -46,9 +44,9 @@ class Repeat:
         options: Options,
         written: Container[str],
     ) -> None:
-        """Store a call for `n` items with these arrays.
+        """Store a checked call for `n` items.
 
-        placed: the memory ranges by role.  written: the roles that the call writes.
+        placed: the memory range of each array, by role.  written: the roles of the arrays that the call writes.
         """
         self._compiled, self._queue, self._numbers, self._n = compiled, queue, numbers, n
         self._given = [x is not None for x in arrays]
@@ -63,7 +61,7 @@ class Repeat:
         return {role: arrays[i].base_data for role, i in self._roles}
 
     def fits(self, queue: Any, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> bool:
-        """Return True if a call repeats this call, and its queue orders it after all earlier uses of its arrays."""
+        """Return True if a call equals the stored call, and the queue runs it after all earlier uses of the arrays."""
         if queue is not self._queue or numbers != self._numbers:
             return False
         if [x is not None for x in arrays] != self._given:
@@ -77,7 +75,10 @@ class Repeat:
         return True
 
     def _after(self, number: int, events: list[Any]) -> bool:
-        """Return True if the queue orders the call after all events of an array: known ones, or the queue's own."""
+        """Return True if the next call runs after all `events` of array `number`.
+
+        The next call runs after the events that the last call waited for, and after all events of its own queue.
+        """
         known = self._events[number]
         if events and events != known:
             if any(e not in known and e.command_queue != self._queue for e in events):
@@ -86,8 +87,8 @@ class Repeat:
         return True
 
     def run(self, arrays: Sequence[Any]) -> Any:
-        """Enqueue the call; return the event of its end."""
+        """Enqueue the stored call without checks; return the event of its end."""
         event = self._compiled.enqueue(self._queue, self._bound(arrays), self._n, self._launches, True)
         for i in self._written:
-            arrays[i].events[:] = self._events[i] = [event]  # on this queue, the event ends after all earlier events
+            arrays[i].events[:] = self._events[i] = [event]  # the in-order queue ends this event after all earlier ones
         return event

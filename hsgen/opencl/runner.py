@@ -1,4 +1,4 @@
-"""The base of the classes for pyopencl: calls with arrays and buffers of pyopencl."""
+"""The base class of `Sorter`, `Merger` and the other classes of `hsgen.opencl`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hsgen.system import toolchain
 
 
 def host_of(context: Any) -> hosts.Host:
-    """Return the first device of a context.
+    """Return the `Host` of the first device of a context.
 
     Raises:
         TypeError: the argument is not a context of pyopencl.
@@ -42,7 +42,10 @@ class Runner(runners.Runner):
     """An operation compiled for a context of one device; its calls share scratch memory."""
 
     def __init__(self, context: Any, target: str | os.PathLike[str] | None, calls: runners.Calls) -> None:
-        """Compile the sort of `calls`; `target` is the name of a target, or None for the target of the device."""
+        """Compile the kernels that serve `calls`.
+
+        target: the name of a target or a path ending in .toml; None for the target that matches the device.
+        """
         host = host_of(context)
         super().__init__(host, target, calls)
         self._context = context
@@ -50,7 +53,7 @@ class Runner(runners.Runner):
         self._compiled = Compiled(context, self._sort, source)
 
     def _memory(self, array: Any, role: str) -> Memory:
-        """Check the shape and the elements of an array or buffer; return its memory range."""
+        """Check the shape and the element type of an array; return the memory range of the array or buffer."""
         if hasattr(array, "base_data"):
             self._calls.check_shape(role, tuple(map(int, array.shape)), rows=bool(array.flags.c_contiguous))
         at = memory(array, self._calls.names[role], self._context)
@@ -94,8 +97,9 @@ class Runner(runners.Runner):
         return event, placed, count, options
 
     def _enqueue(self, queue: Any, placed: dict[str, Memory], n: int, events: Any, options: Options) -> Any:
-        """Enqueue a checked call.  If two roles have the same range, they get the same memory object: the call is then
-        in place.
+        """Enqueue a checked call; return the event of its end.
+
+        If the source and the destination have the same range, both get the same memory object.  The call is in place.
         """
         parts: dict[int, Any] = {}
         for x in placed.values():

@@ -22,7 +22,7 @@ class SegmentedSorter(Runner):
     Scratch memory is somewhat more than the size of keys and values; it is kept as in a `hsgen.opencl.sorter.Sorter`.
 
     Args:
-        context, key, order, target: as of `hsgen.opencl.Sorter`.
+        context, key, order, target: as in `hsgen.opencl.Sorter`.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that move with keys.
             "index" or "index64" makes an argsort: the value of a key is its original index in the whole array, of 32 or
             64 bits.
@@ -79,11 +79,12 @@ class SegmentedSorter(Runner):
         device, the last at most len(keys).  By default, the number of offsets determines `segments`.  Without offsets,
         the keys are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer`
         objects.  Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments
-        are copied.  With `ends`, segment s is keys[offsets[s]:ends[s]].  Then `offsets` and `ends` have `segments`
-        numbers each, no segment may overlap the segment before it, and nothing outside segments is written.  With
-        `count`, a uint32 or int32 on the device, only the first `count` segments or rows are sorted.  Keys are sorted
-        by the bits from `begin_bit` up to but excluding `end_bit` (None: all higher bits).  If offsets decrease or
-        exceed the number of keys, nothing is written, and `check` raises an error.
+        are copied.
+        With `ends`, segment s is keys[offsets[s]:ends[s]].  Then `offsets` and `ends` have `segments` numbers each, no
+        segment may overlap the segment before it, and nothing outside segments is written.  With `count`, a uint32 or
+        int32 on the device, only the first `count` segments or rows are sorted.  Keys are sorted by the bits from
+        `begin_bit` up to but excluding `end_bit` (None: all higher bits).  If offsets decrease or exceed the number of
+        keys, nothing is written, and `check` raises an error.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.
@@ -99,10 +100,10 @@ class SegmentedSorter(Runner):
 
     @alone
     def check(self) -> None:
-        """Wait for the last call, and check its status.
+        """Wait for the last call, and check that its offsets were valid.
 
         Raises:
-            ValueError: the offsets of the call were invalid; the call wrote nothing.
+            ValueError: the offsets of the last call decrease or exceed the number of keys; the call wrote nothing.
         """
         if self._last is not None and self._compiled.device_status(self._last):
             raise ValueError(REFUSED)

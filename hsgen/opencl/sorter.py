@@ -20,9 +20,9 @@ from hsgen.runners.sort import SortCalls
 class Sorter(Runner):
     """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
-    A sort that needs scratch memory allocates it at the first call, and keeps what the greatest n so far has needed;
-    see `scratch_bytes`.  Calls of a sorter with scratch memory wait for each other on the device, even on different
-    queues.
+    A sorter allocates scratch memory at its first call, and keeps it; only a greater n makes the memory grow.
+    `scratch_bytes` is the size for n keys.  Some sorts need no scratch memory.  All others share it between calls, so
+    calls wait for each other on the device, even on different queues.
 
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
@@ -36,7 +36,7 @@ class Sorter(Runner):
         bit_range: whether calls may choose the bits to sort by.
         device_count: whether calls may take the count from a buffer on the device.
         run_boundaries: whether calls report where runs of equal keys start.
-        epilogue: the text of the template for every sorted key; see docs/guides/epilogue.md.
+        epilogue: the text of a Jinja template whose code runs for every sorted key; see docs/guides/epilogue.md.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -97,9 +97,10 @@ class Sorter(Runner):
         in place; otherwise `keys` and `values` are only read.  An argsort always writes the indices of the keys to
         `values_out`; with `discard_keys` it does not write keys.  Keys are sorted by the bits from `begin_bit` up to
         but excluding `end_bit` (None: all higher bits).  With `count`, a uint32 or int32 on the device, min(count, n)
-        keys are sorted.  Elements from n on are not written.  `report` receives at most n + 1 32-bit words: the number
-        of runs, then the ascending positions at which runs start.  The keys of a run have equal ordered bits from bit
-        `shift` up.  With an epilogue, `report` receives its output, and the epilogue receives `shift`.
+        keys are sorted.  Elements from n on are not written.
+        `report` receives at most n + 1 32-bit words: the number of runs, then the index at which each run starts.  A
+        run is a longest sequence of sorted keys that agree in their bits from `shift` up.  With an epilogue, `report`
+        is what the epilogue writes, and `shift` is a number for the epilogue.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array, or `queue` or `keys` is None.
@@ -115,7 +116,7 @@ class Sorter(Runner):
         return self._first(queue, arrays, numbers, wait_for)
 
     def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: Numbers, wait_for: Any) -> Any:
-        """Check a call and enqueue it; store it for a repetition."""
+        """Check a call and enqueue it; store the call, so that an equal next call needs no checks."""
         event, placed, items, options = self._checked(queue, arrays, numbers, wait_for)
         if repeatable(queue, arrays):
             written = self._calls.written

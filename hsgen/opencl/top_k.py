@@ -20,19 +20,20 @@ from hsgen.runners.top_k import Features, Numbers, TopKCalls
 class TopK(Runner):
     """A selection of the first keys of rows, compiled for a context of one device; see docs/guides/top-k.md.
 
-    Equal keys are selected in the order of their indices, the lowest index first.  Scratch memory is kept as in a
-    `hsgen.opencl.sorter.Sorter`.  Up to k = `sorted_up_to`, the result is sorted; for a greater k, it is in the order
-    of the row.
+    Among equal keys, the keys of the lowest indices are selected, and come first.  Up to k = `sorted_up_to`, the
+    selected keys are sorted; for a greater k, they keep their order in the row.  Scratch memory is kept as in a
+    `hsgen.opencl.sorter.Sorter`.
 
-    Rows may differ in length, start and k: see `hsgen.runners.top_k`, `Features` for the class and `Numbers` for calls.
+    Rows may differ in length, start and k.  `hsgen.runners.top_k.Features` lists the keywords of the class for this,
+    and `hsgen.runners.top_k.Numbers` those of calls.
 
     Args:
-        context, key, target: as of `hsgen.opencl.Sorter`.
+        context, key, target: as in `hsgen.opencl.Sorter`.
         value: None for no values; a numpy type or a number of bytes (4, 8 or 16) for values that are selected with
             keys.  With "index" or "index64", the value of a key is its index in its row, of 32 or 64 bits.
         order: "descending" for the greatest keys, greatest first; "ascending" for the least.
-        features: lengths, starts, takes, row_count and value_starts, each True if calls pass these numbers in device
-            memory.
+        features: the keywords lengths, starts, takes, row_count and value_starts; True if every call passes an array
+            with these numbers.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -77,7 +78,8 @@ class TopK(Runner):
         rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Inputs are only
         read.
 
-        numbers: lengths, starts, takes, count and value_starts; the features of the class determine which are required.
+        numbers: the keywords lengths, starts, takes, count and value_starts, each an array in device memory.  A call
+            needs exactly those that the features of the class name.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

@@ -1,4 +1,7 @@
-"""Sorts for PyTorch with the signatures and results of its own functions; see docs/guides/python-nvidia.md."""
+"""Functions like torch.sort, torch.topk and torch.unique, with the same signatures and results, that run hsgen's sorts.
+
+See docs/guides/python-nvidia.md.
+"""
 
 from hsgen.cuda.background import preload, prepare_in_thread, wait_for_thread
 from hsgen.torch.enabling import disable, enable, enabled

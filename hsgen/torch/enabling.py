@@ -1,8 +1,8 @@
-"""The functions `enable` and `disable`; after `enable`, PyTorch's own functions run the sorts of hsgen.
+"""The functions `enable` and `disable`; after `enable`, PyTorch's own functions run hsgen's sorts.
 
-The kernels of PyTorch's operators for CUDA tensors are replaced in PyTorch's dispatcher, below autograd, vmap and
-torch.compile.  All callers get the replacement: Python, compiled graphs and C++.  A replacement calls PyTorch's kernel
-for tensors that PyTorch sorts faster.
+`enable` replaces the kernels of PyTorch's operators for CUDA tensors in PyTorch's dispatcher, below autograd, vmap and
+torch.compile.  All callers get the replacement: Python, compiled graphs and C++.  If PyTorch sorts a tensor faster, the
+replacement calls PyTorch's kernel.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _failed: set[str] = set()
 
 
 class Enabled:
-    """The result of `enable`; as a context manager, it restores the state before `enable` at the end of its block."""
+    """The result of `enable`; in a `with` statement, it calls `disable` at the end of the block.
+
+    If hsgen was already enabled before this call of `enable`, it stays enabled after the block.
+    """
 
     def __init__(self, *, before: bool) -> None:
         self._before = before
@@ -36,13 +39,13 @@ class Enabled:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        """Restore the state before `enable`."""
+        """Call `disable`, unless hsgen was already enabled before this call of `enable`."""
         if not self._before:
             disable()
 
 
 class _Replacements:
-    """The replacement of PyTorch's kernels, which lasts until `restore`."""
+    """Replaces PyTorch's kernels when it is created, until `restore`."""
 
     def __init__(self) -> None:
         self._library = torch.library.Library("aten", "IMPL")
@@ -97,16 +100,16 @@ def enabled() -> bool:
 
 
 def _attempt(name: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of `call`, a function of hsgen; None if PyTorch's kernel must run instead.
+    """Return the result of `call`, a function of hsgen; None if the caller must run PyTorch's kernel `name` instead.
 
-    If a kernel does not compile or load, the function warns once for each operator, and PyTorch's kernel runs instead.
+    If a kernel of hsgen does not compile or load, warn (once for each operator) and return None.
     """
     try:
         return call(*arguments)
     except Unavailable as e:
         _warn(name, e)
     except Wrong as e:
-        if "CUDA_ERROR" in str(e):  # the context may be lost
+        if "CUDA_ERROR" in str(e):  # the CUDA context may be lost: PyTorch's kernel would fail too
             raise
         _warn(name, e)
     return None
@@ -119,7 +122,7 @@ def _warn(name: str, error: HsgenError) -> None:
 
 
 Native = Callable[..., Any]
-"""PyTorch's kernel of an operator; its arguments are the dispatch keys, then those of the operator."""
+"""PyTorch's kernel of an operator; its arguments are the set of dispatch keys, then the operator's own arguments."""
 
 
 def _sort(native: Native) -> Callable[..., Any]:
@@ -155,13 +158,16 @@ def _sort_out(native: Native) -> Callable[..., Any]:
 
 
 def _takes(x: torch.Tensor, shape: tuple[int, ...], values: torch.Tensor, indices: torch.Tensor) -> bool:
-    """Return True if the caller's tensors can receive a result; for others, PyTorch's kernel warns or raises."""
+    """Return True if the caller's output tensors fit a result: types, device, and shape or no elements.
+
+    With any other output tensors, PyTorch's kernel runs, and warns or raises the usual error.
+    """
     types = values.dtype == x.dtype and indices.dtype == torch.int64
     return types and all(y.device == x.device and (y.shape == shape or not y.numel()) for y in (values, indices))
 
 
 def _stored(result: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
-    """Copy a result to the caller's tensor, and return the tensor."""
+    """Copy a result to the caller's output tensor, and return this tensor."""
     if out.shape != result.shape:
         out.resize_(result.shape)
     return out.copy_(result)

@@ -1,9 +1,9 @@
-"""Distinct elements of tensors, with the results of torch.unique and unique_consecutive.
+"""Distinct elements of tensors, with the results of torch.unique and torch.unique_consecutive.
 
-Each function returns three tensors.  The first has the distinct elements.  The second has for each element of the input
-its index among the distinct elements.  The third has the count of each distinct element.  The last two are empty unless
-requested.  The result None means that PyTorch's own function must run.  The host waits once, for the number of distinct
-elements.
+`distinct`, `runs` and `distinct_slices` return three tensors: the distinct elements; for each element of the input, its
+index among the distinct elements; and how often each distinct element occurs.  The last two are empty unless requested.
+If hsgen does not serve a tensor, the result is None, and the caller must call PyTorch's own function.  The host waits
+once, for the number of distinct elements.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 Triple = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _MOST = (1 << 30) - 1
-"""The greatest number of elements that the classes of `hsgen.cuda` support."""
+"""The greatest number of elements in a call of `GroupBy`, `ReduceByKey` or `ColumnSorter`."""
 COLUMNS = 16
-"""The greatest number of elements of a slice that hsgen sorts."""
+"""The greatest number of elements in a slice that `distinct_slices` serves; each is a key column."""
 
 
 def distinct(x: torch.Tensor, inverse: bool, counts: bool) -> Triple | None:
-    """Return the distinct elements in ascending order, as torch.unique does."""
+    """Return the distinct elements in ascending order, with indices and counts, as torch.unique does."""
     key, n = KEYS.get(x.dtype), x.numel()
     if key is None or not 0 < n <= _MOST or not groups(key, n, inverse=inverse):
         return None
@@ -44,12 +44,12 @@ def distinct(x: torch.Tensor, inverse: bool, counts: bool) -> Triple | None:
 
 
 def runs(x: torch.Tensor, inverse: bool, counts: bool) -> Triple | None:
-    """Return the first element of each run of equal elements, as torch.unique_consecutive does; see `distinct`."""
+    """Return the first element of each run of equal elements, with indices and counts, as torch.unique_consecutive."""
     key, n = KEYS.get(x.dtype), x.numel()
     if key is None or not 0 < n <= _MOST or not groups(key, n, inverse=inverse, sort=False):
         return None
     flat = x.contiguous().view(-1)
-    if TYPES[key].kind == 2 or inverse:  # equal floats may have different bits
+    if TYPES[key].kind == 2 or inverse:  # `ReduceByKey` compares bits, but equal floats may have different bits
         starts, groups_of, lengths = _cut(_steps(flat), None, x.shape, inverse=inverse, counts=counts)
         return _picked(flat, 0, starts), groups_of, lengths
     out, number = _reduced(_reduction(key, x.get_device()), flat, counts)
@@ -57,7 +57,7 @@ def runs(x: torch.Tensor, inverse: bool, counts: bool) -> Triple | None:
 
 
 def distinct_slices(x: torch.Tensor, dim: int, inverse: bool, counts: bool) -> Triple | None:
-    """Return the distinct slices along a dimension in lexicographical order; see `distinct`."""
+    """Return the distinct slices along a dimension in lexicographical order, with indices and counts."""
     key, count = KEYS.get(x.dtype), x.dim()
     if key is None or TYPES[key].kind == 2 or not count or not -count <= dim < count or not 0 < x.numel() <= _MOST:
         return None
@@ -77,18 +77,18 @@ def distinct_slices(x: torch.Tensor, dim: int, inverse: bool, counts: bool) -> T
 
 
 def _bits(x: torch.Tensor) -> torch.Tensor:
-    """Return a view of integers or bools as signed integers, which every version of PyTorch compares and moves."""
+    """Return a view of integers or bools as signed integers: old versions of PyTorch lack unsigned operators."""
     return x.view(_SIGNED[x.element_size()])
 
 
 def _steps(flat: torch.Tensor) -> torch.Tensor:
-    """Return, for each element but the first, whether it differs from the element before it."""
+    """Return a mask for all elements but the first: whether an element differs from the element before it."""
     same = flat if flat.dtype.is_floating_point else _bits(flat)
     return same[1:] != same[:-1]
 
 
 def _picked(x: torch.Tensor, dim: int, indices: torch.Tensor) -> torch.Tensor:
-    """Return slices along a dimension as a new contiguous tensor, as PyTorch does for CUDA."""
+    """Return the slices `indices` along a dimension as a new contiguous tensor, as torch.unique does for CUDA."""
     words = x if x.dtype.is_floating_point else _bits(x)
     return words.index_select(dim, indices).view(x.dtype)
 
@@ -101,10 +101,12 @@ def _cut(
     inverse: bool,
     counts: bool,
 ) -> Triple:
-    """Return the positions of the elements that start groups, the group of each input element, and the counts.
+    """Return the position where each group of equal adjacent elements starts, the groups' numbers, and their lengths.
 
-    steps: for each element but the first, whether the element starts a group.  order: the indices of the elements
-    before the sort; None if the elements were not reordered.  shape: the shape of the input.
+    The second tensor has the group of each element, in the order of the input.
+
+    steps: for each element but the first, whether the element starts a group.  order: the index of each element in the
+    input; None if the elements are not sorted.  shape: the shape of the input.
     """
     n, device = len(steps) + 1, steps.device
     starts = torch.cat([torch.zeros(1, dtype=torch.int64, device=device), steps.nonzero().view(-1) + 1])
@@ -125,9 +127,10 @@ def _none(device: torch.device) -> torch.Tensor:
 
 
 def _reduced(reducer: GroupBy | ReduceByKey, flat: torch.Tensor, counts: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return an array that begins with the keys of groups, and words that begin with their counts.
+    """Call `reducer`; return a tensor that begins with the key of each group, and an int32 tensor for `_first`.
 
-    The array has as many elements as `flat`.  The last word is the number of groups.
+    The first tensor has as many elements as `flat`.  The second begins with the counts of the groups, if requested; its
+    last element is the number of groups.
     """
     words = torch.empty(len(flat) * counts + 1, dtype=torch.int32, device=flat.device)
     source = flat.view(torch.uint8) if flat.dtype == torch.bool else flat
@@ -139,7 +142,7 @@ def _reduced(reducer: GroupBy | ReduceByKey, flat: torch.Tensor, counts: bool) -
 def _first(out: torch.Tensor, words: torch.Tensor, flat: torch.Tensor, dtype: torch.dtype) -> Triple:
     """Return the results of `_reduced`, cut to the number of groups; the host waits for this number.
 
-    If the keys of groups fill at most half of the array, they are copied to a smaller tensor.
+    If the keys fill at most half of `out`, return a copy of them, so that the memory of `out` is freed.
     """
     number = int(words[-1])
     keys = _bits(out)[:number]

@@ -1,4 +1,8 @@
-"""Operators of PyTorch for sorts and selections, with shapes for torch.compile and gradients for autograd."""
+"""hsgen's sort, argsort and topk as custom operators of PyTorch, for tensors that need its dispatcher.
+
+Each operator has a function that states the shapes of its results, for torch.compile.  The operators with values also
+have gradients, for autograd.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,7 @@ def _keep(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, torch.T
 
 
 def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor, None, None]:
-    """Return the gradients of the input; the gradient of an element goes to the element's index before the sort."""
+    """Return the gradient of the input: that of each sorted element, put back to the element's original index."""
     (order,) = ctx.saved_tensors
     if order.dim() == 0:
         return values, None, None
@@ -43,9 +47,9 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
 
 
 NUMBERS = row_numbers.NAMES[:4]
-"""The names of the operator's arguments that `RowNumbers` describes, in order.
+"""The names of the operator TOPK's optional arguments, in order; `RowNumbers` describes them.
 
-The look-up table is no argument, because its entries are looked up by the indices afterwards.
+The look-up table is no argument: the caller of the operator looks up entries by the resulting indices.
 """
 
 
@@ -81,10 +85,7 @@ def _keep_selected(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor
 
 
 def _selected_gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tensor | None, ...]:
-    """Return the gradients of the input.
-
-    The gradient of a selected element goes to the element's index; all other gradients are 0.
-    """
+    """Return the gradient of the input: that of each selected element at the element's index, and 0 elsewhere."""
     places, starts = ctx.saved_tensors
     none = (None,) * 8
     if ctx.ragged:
@@ -96,7 +97,7 @@ def _selected_gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[t
     if not ctx.shape:
         return values, *none
     zeros = values.new_zeros(ctx.shape)
-    # all results without an element share place 0, and add 0 there
+    # results with index -1, for rows with fewer than k elements, add 0 to the gradient of element 0
     gradients = (zeros.scatter_add if ctx.ragged else zeros.scatter)(ctx.dim, places, values)
     return gradients, *none
 

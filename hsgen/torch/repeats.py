@@ -1,4 +1,4 @@
-"""Counts of similar calls: preparing a call takes host time, which pays only if a similar call follows."""
+"""Counts of similar calls: to prepare a call takes host time, which pays only if similar calls follow."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from collections.abc import Hashable
 import torch
 
 BEFORE = 1
-"""The number of similar calls that PyTorch serves before hsgen prepares such calls."""
+"""The number of similar calls that run PyTorch's own function; the next similar call runs hsgen's."""
 _KEPT = 1 << 12
 _counts: dict[Hashable, int] = {}
 
 
 def again(x: torch.Tensor, call: Hashable) -> bool:
-    """Return True if preparing the call is worthwhile: a similar call occurred before, or a graph captures this call.
+    """Return True if hsgen should serve the call: a similar call occurred before, or a CUDA graph captures this call.
 
-    call: everything that the launches depend on besides the type, the shape and the GPU of the tensor `x`.
+    Calls are similar if the tensor `x` has the same type, shape and GPU, and `call` is equal.
+
+    call: all further arguments on which the launches depend, such as the dimension and the order.
     """
     key = x.dtype, x.shape, x.get_device(), call
     count = _counts.get(key, 0)

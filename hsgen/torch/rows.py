@@ -1,4 +1,4 @@
-"""Sorts of the rows of tensors, into new contiguous tensors."""
+"""Sorts of a tensor along a dimension, into new contiguous tensors."""
 
 from __future__ import annotations
 
@@ -33,20 +33,24 @@ KEYS = {
     torch.uint32: "u32",
     torch.uint64: "u64",
 }
-"""The key type of each type of elements."""
+"""hsgen's key type for each element type of PyTorch."""
 
 
 def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Order | None:
-    """Return the prepared sort of a tensor along a dimension; None means PyTorch's own sort.
+    """Return the prepared sort of a tensor along a dimension; None if PyTorch's own sort must run.
 
-    `method` is a method of `hsgen.cuda.choices`; by default the rules select the method.
+    keys: whether the sorted elements are needed, not only their indices.  method: a method of `hsgen.cuda.choices`; by
+    default, the rules of that module select the method.
     """
     shape = _shape(x, dim, descending=descending, keys=keys)
     return _order(shape, method) if shape else None
 
 
 def _shape(x: torch.Tensor, dim: int, *, descending: bool, keys: bool) -> Shape | None:
-    """Return what to sort of a tensor along a dimension; None if there is nothing that hsgen sorts on a GPU."""
+    """Return the `Shape` of a sort of a tensor along a dimension; None if hsgen does not sort the tensor on a GPU.
+
+    hsgen sorts tensors on a GPU, of a type in `KEYS`, whose rows have at least two elements.
+    """
     key = KEYS.get(x.dtype)
     if key is None or not x.is_cuda or x.dim() == 0 or (length := x.shape[dim]) < 2 or (count := x.numel()) == 0:
         return None
@@ -59,9 +63,9 @@ def _order(shape: Shape, method: str) -> Order | None:
 
 
 def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> bool:
-    """Return True while a thread prepares the sort of such a tensor; PyTorch sorts in the meantime.
+    """Return True while a thread prepares the sort for tensors of this type and shape, so that PyTorch must sort.
 
-    See `hsgen.cuda.background`.
+    The first call for a type and a shape starts the preparation (`hsgen.cuda.background`).
 
     Raises:
         HsgenError: the preparation failed.
@@ -75,9 +79,9 @@ def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, metho
 
 
 def _settled(x: torch.Tensor, dim: int) -> bool:
-    """Return True if no row has more than one key, so that no sort is needed.
+    """Return True if no row has more than one element, so that no sort is needed.
 
-    PyTorch's sort is not called then, because it may lack the type.
+    The caller then does not call torch.sort, which may not support the element type.
     """
     return x.is_cuda and x.dtype in KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
 
@@ -87,15 +91,13 @@ _KEPT = 256
 
 
 def _ready(x: torch.Tensor, call: tuple[Any, ...]) -> Order | None:
-    """Return the sort that an equal earlier call prepared; None if there is none, or if the tensor must be copied
-    first.
-    """
+    """Return the sort that an equal earlier call prepared; None if there is none, or if `x` is not contiguous."""
     ready = _known.get((x.dtype, x.shape, x.get_device(), call))
     return ready if ready is not None and x.is_cuda and x.is_contiguous() else None
 
 
 def _keep(x: torch.Tensor, call: tuple[Any, ...], ready: Order) -> None:
-    """Keep the prepared sort of a call, which sorts along the last dimension."""
+    """Keep the prepared sort of a call for `_ready`; the call sorts along the last dimension."""
     if len(_known) >= _KEPT:
         _known.clear()
     _known[x.dtype, x.shape, x.get_device(), call] = ready
@@ -108,7 +110,7 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
     if ready is None:
         dim = checked(x, dim)
         if unprepared(x, dim, descending=descending, keys=True, method=method):
-            with suppress(torch.cuda.OutOfMemoryError):  # then the call waits for hsgen's sort, which needs less memory
+            with suppress(torch.cuda.OutOfMemoryError):  # if so, wait for hsgen's sort, which needs less memory
                 return meanwhile.sorted_rows(x, dim, descending)
         ready = prepared(x, dim, descending=descending, keys=True, method=method)
         if ready is None:
@@ -151,10 +153,10 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
 
 
 def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """Return the sorted elements and their indices with the strides of torch.sort; None means PyTorch's own sort.
+    """Return the sorted elements and their indices, with the strides that torch.sort returns, for `enable`.
 
-    The result is also None for the first call with such a tensor; see `hsgen.torch.repeats`.  The result is also None
-    for a tensor that hsgen might sort more slowly than PyTorch.
+    The result is None if PyTorch's own sort must run: in the first of several similar calls (`hsgen.torch.repeats`),
+    while a thread prepares the sort, and for tensors that hsgen might sort more slowly.
     """
     call = dim, descending, "", True
     ready, count = _ready(x, call), x.dim()
@@ -179,9 +181,9 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
 
 
 def _sorted_strided(ready: Order, x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the result of `sorted_alike` for elements that are not contiguous rows.
+    """Return the result of `sorted_alike` for a tensor whose rows are not contiguous, or not in C order.
 
-    Rows are sorted in the order in which they lie in memory, so that a transposed tensor needs no copy.
+    Dimensions are first permuted so that rows follow each other as in memory: a transposed tensor needs no copy.
     """
     outer = sorted((d for d in range(x.dim()) if d != dim), key=lambda d: -x.stride(d))
     rows = x.permute(*outer, dim)
@@ -201,7 +203,7 @@ def _zeros(x: torch.Tensor) -> torch.Tensor:
 
 
 def dimension(dim: int) -> int:
-    """Return a dimension as an integer of Python, because prepared calls are looked up by it.
+    """Return a dimension as a Python integer, because it is part of the key by which prepared calls are looked up.
 
     Raises:
         TypeError: the dimension is not an integer.
@@ -210,7 +212,7 @@ def dimension(dim: int) -> int:
 
 
 def checked(x: torch.Tensor, dim: int) -> int:
-    """Return the number of a dimension, counted from the front; raise PyTorch's error for an invalid dimension."""
+    """Return a dimension, which may be negative, as a number from 0 up; raise PyTorch's error if there is none."""
     count = x.dim()
     if not -max(count, 1) <= dim < max(count, 1):
         torch.sort(x, dim=dim)
@@ -228,10 +230,10 @@ def launch(
     numbers: Mapping[str, torch.Tensor] | None = None,
     **sizes: int,
 ) -> None:
-    """Launch on the current stream of the tensor's GPU, with scratch memory of PyTorch's allocator.
+    """Run a prepared sort or selection on the current stream of its GPU, with scratch memory of PyTorch's allocator.
 
-    numbers: further tensors of a selection by name; their addresses are passed.  sizes: further numbers by name, passed
-    as they are.
+    numbers: for a selection, the tensors whose addresses `Selection.run` gets as its argument `numbers`, by name.
+    sizes: numbers that `Selection.run` gets in the same argument as they are.
     """
     number = ready.gpu.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream

@@ -1,4 +1,4 @@
-"""The first k elements of rows, with the results of torch.topk; see `hsgen.torch.selections`."""
+"""The function that runs in place of torch.topk after `enable`; see `hsgen.torch.selections`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _KEPT = 256
 
 
 def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -> Pair | None:
-    """Return the k greatest or least elements along a dimension and their indices; None means PyTorch's own selection.
+    """Return the k greatest or least elements along a dimension and their indices; None if torch.topk must run.
 
-    Equal elements are selected in the order of their indices.  in_order: whether the result must be sorted.
+    Of equal elements, those of the lowest indices are selected.  in_order: whether the result must be sorted.
     """
     call = k, dim, largest, in_order
     key = x.dtype, x.shape, x.get_device(), call
@@ -47,7 +47,7 @@ def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -
 
 
 def _selects(x: torch.Tensor, k: int, dim: int) -> bool:
-    """Return True if a call is valid, and hsgen's selection is faster than PyTorch's; PyTorch does not select bools."""
+    """Return True if a call is valid, and hsgen's selection is faster than torch.topk; torch.topk takes no bools."""
     key, count = KEYS.get(x.dtype), x.dim()
     if key is None or x.dtype is torch.bool or not -count <= dim < count or not 0 < k <= x.shape[dim]:
         return False
@@ -56,7 +56,7 @@ def _selects(x: torch.Tensor, k: int, dim: int) -> bool:
 
 
 def _selected(ready: Selection, rows: torch.Tensor, k: int) -> Pair:
-    """Return the selection from contiguous rows."""
+    """Return the first k elements of contiguous rows and their indices, by a prepared selection."""
     shape = (*rows.shape[:-1], k)
     values, indices = rows.new_empty(shape), rows.new_empty(shape, dtype=torch.int64)
     launch(ready, rows, values, indices)

@@ -1,4 +1,4 @@
-"""Selections of the first elements of rows of tensors, into new contiguous tensors."""
+"""Selections of the first k elements of a tensor along a dimension, into new contiguous tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from hsgen.cuda.selections import Selection
 
 Numbers = Mapping[str, torch.Tensor]
-"""Per-row numbers and the look-up table by name, in the order of `hsgen.runners.row_numbers.NAMES`."""
+"""The tensors with a number per row, and the look-up table, by name; `hsgen.runners.row_numbers.NAMES` is the order."""
 NONE: Numbers = {}
 ARRAYS = row_numbers.Arrays(
     kind=torch.Tensor,
@@ -33,16 +33,19 @@ _KEPT = 256
 def prepared(
     x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE, method: str = ""
 ) -> Selection | None:
-    """Return the prepared selection from a tensor along a dimension; None means PyTorch's own function.
+    """Return the prepared selection from a tensor along a dimension; None if PyTorch's own function must run.
 
-    `method` is a method of `hsgen.cuda.top_k_choices`; by default the rules select the method.
+    method: a method of `hsgen.cuda.top_k_choices`; by default, the rules of that module select the method.
     """
     take = _take(x, k, dim, largest=largest, sorted=sorted, numbers=numbers)
     return _selection(take, method) if take else None
 
 
 def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE) -> Take | None:
-    """Return what to select from a tensor; None if there is nothing that hsgen selects on a GPU."""
+    """Return the `Take` of a selection from a tensor; None if hsgen does not select from the tensor on a GPU.
+
+    hsgen selects from tensors on a GPU, of bool or a type in `KEYS`, if the result has elements.
+    """
     key = "bool" if x.dtype is torch.bool else KEYS.get(x.dtype)
     if key is None or not x.is_cuda or _empty(x, k):
         return None
@@ -66,7 +69,9 @@ def _selection(take: Take, method: str) -> Selection | None:
 
 
 def unprepared(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, method: str = "") -> bool:
-    """Return True while a thread prepares the selection from such a tensor; PyTorch selects in the meantime.
+    """Return True while a thread prepares the selection for tensors of this type and shape, so that PyTorch must run.
+
+    The first call for a type and a shape starts the preparation (`hsgen.cuda.background`).
 
     Raises:
         HsgenError: the preparation failed.
@@ -88,9 +93,9 @@ def first_of_rows(
     numbers: Numbers = NONE,
     method: str = "",
 ) -> tuple[torch.Tensor, ...]:
-    """Return the first elements of rows in order, and their indices, as contiguous tensors; see `hsgen.torch.topk`.
+    """Return the first k elements of each row and their indices as contiguous tensors; see `hsgen.torch.topk`.
 
-    With a look-up table, the third tensor has the entries of the selected indices.
+    With a look-up table, a third tensor has the table's entries for the selected indices.
     """
     call = k, dim, largest, sorted, tuple(numbers), method
     table = numbers.get("table")
@@ -121,7 +126,7 @@ def first_of_rows(
 
 
 def _selected(ready: Selection, x: torch.Tensor, k: int, numbers: Numbers) -> tuple[torch.Tensor, ...]:
-    """Return the result of `first_of_rows` by a prepared selection from a contiguous tensor."""
+    """Return the result of `first_of_rows` for a contiguous tensor, by a prepared selection."""
     table = numbers.get("table")
     shape = (*x.shape[:-1], k) if x.dim() else ()
     values, indices = x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
@@ -139,14 +144,14 @@ def _selected(ready: Selection, x: torch.Tensor, k: int, numbers: Numbers) -> tu
 
 
 _KINDS = {"table_starts": torch.int64}
-"""The types in which launches read per-row numbers; numbers that are not listed are read as 32-bit integers."""
+"""The element type in which kernels read an array with a number per row; int32 for names that are not listed."""
 _ENTRIES = {4: torch.int32, 8: torch.int64}
 
 
 def entries_of(x: torch.Tensor, dim: int, indices: torch.Tensor, numbers: Numbers) -> torch.Tensor:
     """Return the look-up table's entries for selected indices of `x`.
 
-    An entry is -1 for the index -1 and for a place beyond the table.
+    The entry is -1 for the index -1, and for an index that lies beyond the table.
     """
     if not x.dim():
         x, dim, indices = x.reshape(1), 0, indices.reshape(1)
@@ -168,7 +173,7 @@ def entries_of(x: torch.Tensor, dim: int, indices: torch.Tensor, numbers: Number
 
 
 def _keep(known: tuple[Any, ...], ready: Selection) -> None:
-    """Keep the prepared selection of a call along the last dimension."""
+    """Keep the prepared selection of a call, which selects along the last dimension, for later equal calls."""
     if len(_known) >= _KEPT:
         _known.clear()
     _known[known] = ready
@@ -186,17 +191,20 @@ def check_count(x: torch.Tensor, k: int, dim: int) -> None:
 
 
 def _empty(x: torch.Tensor, k: int) -> bool:
-    """Return True if the result has no elements; a tensor without dimensions has one element for any k."""
+    """Return True if the result has no elements.
+
+    The result for a tensor without dimensions has one element, whatever k is.
+    """
     return x.numel() == 0 or (k == 0 and x.dim() > 0)
 
 
 def _by_torch(
     x: torch.Tensor, k: int, dim: int, largest: bool, sorted: bool, numbers: Numbers
 ) -> tuple[torch.Tensor, ...]:
-    """Return the result of PyTorch's own function, or empty tensors if the result has no elements.
+    """Return the result of `first_of_rows` by torch.topk or torch.sort; empty tensors if the result has no elements.
 
-    With per-row numbers, a stable sort replaces the selection: elements that do not count must follow all equal
-    elements that count.
+    With per-row numbers, only some elements of a row take part.  All others are replaced by the last value in order,
+    and must follow equal elements that take part.  A stable sort ensures this; torch.topk would not.
     """
     if _empty(x, k):
         shape = list(x.shape)
@@ -222,12 +230,12 @@ def _by_torch(
 
 
 def sorts(numbers: Numbers) -> bool:
-    """Return True if PyTorch must sort instead of select, because not all elements of rows count."""
+    """Return True if PyTorch must sort instead of select: rows differ in length, start or k (see `_by_torch`)."""
     return any(name in numbers for name in (*row_numbers.BOUNDS, "takes"))
 
 
 def _windows(rows: torch.Tensor, numbers: Numbers) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the rows, shifted to begin at their starts, and a mask that is True for each element that counts."""
+    """Return the rows, each shifted to begin at its start, and a mask: True for each element that takes part."""
     length, device = rows.shape[-1], rows.device
     places = torch.arange(length, device=device)
     wide = {name: numbers[name].to(torch.int64) for name in row_numbers.BOUNDS if name in numbers}
@@ -243,7 +251,10 @@ def _windows(rows: torch.Tensor, numbers: Numbers) -> tuple[torch.Tensor, torch.
 
 
 def _last(type: torch.dtype, *, largest: bool) -> Any:
-    """Return the last value in the order of a type: the least value if `largest`, else NaN or the greatest value."""
+    """Return the value that is last in the order of a selection.
+
+    If `largest`, this is the least value (-inf for floats), else the greatest (NaN for floats).
+    """
     if type.is_floating_point:
         return -torch.inf if largest else torch.nan
     if type is torch.bool:

@@ -1,4 +1,4 @@
-"""Sorts of distributed tensors (DTensor), which keep their placements."""
+"""Sorts of PyTorch's distributed tensors (DTensor); the results have the placements of the input."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from hsgen.torch.rows import checked, sorted_rows
 def sorted_shards(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     """Return the sorted elements and their indices as distributed tensors with the placements of `x`.
 
-    A tensor of one dimension is sorted over the ranks that share it.  If a tensor has more dimensions and is sharded
-    along `dim`, it is first sharded along another dimension; after the sort, it is sharded along `dim` again.  Results
-    have no gradient.
+    If `x` is not sharded along `dim`, each rank sorts its local tensor.  A sharded tensor of one dimension is sorted by
+    `hsgen.distributed.sort`, over the ranks that have its shards.  A tensor with more dimensions that is sharded along
+    `dim` is first sharded along another dimension, then sorted locally, then sharded along `dim` again.  Results have
+    no gradient.
     """
     dim = checked(x, dim)
     x = x.detach()
@@ -43,18 +44,18 @@ def sorted_shards(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
 
 
 def _in_order(mesh: Any, dim: int) -> bool:
-    """Return True if ranks ascend along a dimension of a mesh, as the ranks of its process groups do."""
+    """Return True if ranks ascend along a dimension of a mesh, so that their order is that of the process group."""
     return bool((mesh.mesh.diff(dim=dim) > 0).all())
 
 
 def _back(x: Any, dim: int, descending: bool, placements: Sequence[Any]) -> tuple[Any, Any]:
-    """Sort a tensor whose placements need no further change; return results with the requested placements."""
+    """Sort a tensor after a change of its placements; return results with the original `placements`."""
     values, indices = sorted_shards(x, dim, descending)
     return values.redistribute(placements=placements), indices.redistribute(placements=placements)
 
 
 def _wrapped(x: Any, results: Sequence[torch.Tensor], placements: Sequence[Any]) -> tuple[Any, Any]:
-    """Return local results as distributed tensors of the shape of `x`."""
+    """Return this rank's two local results as distributed tensors of the shape of `x`."""
     stride = torch.empty(x.shape, device="meta").stride()
     named: dict[str, Any] = {"run_check": False, "shape": x.shape, "stride": stride}
     values, indices = (DTensor.from_local(y, x.device_mesh, placements, **named) for y in results)

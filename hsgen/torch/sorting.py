@@ -1,4 +1,4 @@
-"""The functions for tensors; by `hsgen.cuda.choices`, they call PyTorch's own sort or a sort of hsgen."""
+"""The public functions for tensors; `hsgen.cuda.choices` decides between PyTorch's own sort and a sort of hsgen."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Sorted(NamedTuple):
 
 
 class Selected(NamedTuple):
-    """The first elements of each row, and the index of each in its row, as torch.topk returns them."""
+    """The first k elements of each row, and the index of each element in its row, as torch.topk returns them."""
 
     values: torch.Tensor
     indices: torch.Tensor
 
 
 class SelectedEntries(NamedTuple):
-    """The first elements of each row, the index of each in its row, and the entry of each in the look-up table."""
+    """The first k elements of each row; for each element, its index in the row and its entry in the look-up table."""
 
     values: torch.Tensor
     indices: torch.Tensor
@@ -40,7 +40,7 @@ def sort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable: b
     """Sort a tensor along a dimension, as torch.sort does; return the elements and their indices (int64).
 
     The sort is always stable, regardless of `stable`.  NaNs are equal and greater than all numbers, and -0 equals 0.
-    Results of a distributed tensor have its placements; every rank calls this function.
+    For a distributed tensor, every rank must call this function; the results have the placements of the tensor.
     """
     if _plain(input):
         return Sorted(*sorted_rows(input, dimension(dim), bool(descending)))
@@ -60,7 +60,7 @@ def argsort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable
 
 
 def method(input: torch.Tensor, dim: int = -1) -> str:
-    """Return the method of `sort` for a tensor: "torch.sort", or "hsgen: " and a name in `hsgen.cuda.choices`."""
+    """Return by which method `sort` sorts a tensor: "torch.sort", or "hsgen: " and a method in `hsgen.cuda.choices`."""
     ready = prepared(input, checked(input, dimension(dim)), descending=False, keys=True)
     return f"hsgen: {ready.method}" if ready else "torch.sort"
 
@@ -74,8 +74,9 @@ def unique(
 ) -> Any:
     """Return the distinct elements, or slices along a dimension, as torch.unique does.
 
-    Elements are always in ascending order, regardless of `sorted`.  The result is a tensor, or a tuple with the
-    requested indices and counts.  The host waits once, for the number of distinct elements.
+    Elements are always in ascending order, regardless of `sorted`.  With `return_inverse` or `return_counts`, the
+    result is a tuple: the distinct elements, then the inverse indices and the counts, as requested.  The host waits
+    once, for the number of distinct elements.
     """
     ours = None
     if _plain(input) and input.is_cuda:
@@ -101,7 +102,7 @@ def unique_consecutive(
 
 
 def _requested(results: grouping.Triple, inverse: bool, counts: bool) -> Any:
-    """Return the results that a call requests: a tensor, or a tuple of tensors."""
+    """Return the distinct elements, or a tuple of them and the requested indices and counts."""
     chosen = (results[0], *([results[1]] if inverse else []), *([results[2]] if counts else []))
     return chosen if len(chosen) > 1 else chosen[0]
 
@@ -144,11 +145,11 @@ def topk(
     selected, in the order of indices.  The result equals the first k elements of a stable `sort`.  If `sorted` is
     False, the result has the same elements in an unspecified order, which is the same in every call.
 
-    table, numbers: tensors of integers, such as a length for each row; see `hsgen.runners.row_numbers.RowNumbers`.  If
-    fewer than k elements of a row count, the rest of the row's result has the index -1 and the last value in order.
-    The last value is -inf or the least integer; if `largest` is False, it is NaN or the greatest integer.  With a
-    look-up table, the result also has the table's entry for each selected index.  The entry is -1 for the index -1 and
-    for places beyond the table.
+    numbers: tensors with an integer for each row, such as its length; see `hsgen.runners.row_numbers.RowNumbers`.  A
+    row may then have fewer than k elements to select.  The rest of its result has the index -1 and a padding value:
+    -inf or the least integer, or if `largest` is False, NaN or the greatest integer.
+    table: a look-up table, whose entry for each selected index is a third result.  The entry is -1 for the index -1,
+    and for an index that lies beyond the table.
 
     Raises:
         TypeError: k or the dimension is not an integer, or numbers are not a tensor of integers.
@@ -179,9 +180,10 @@ def topk_method(
     table: torch.Tensor | None = None,
     **numbers: Unpack[RowNumbers],
 ) -> str:
-    """Return the method of `topk` for a tensor: "torch.topk", "torch.sort", or "hsgen: " and its steps.
+    """Return by which method `topk` selects from a tensor: "torch.topk", "torch.sort", or "hsgen: " and its steps.
 
-    The steps are "select", "select, sort" for a sort of the selected elements, or "sort" for a sort of all rows.
+    The steps are "select" (a selection), "select, sort" (a sort of the selected elements follows) or "sort" (a sort of
+    all rows).
     """
     count, dim = integer("k", k, -MOST, MOST), checked(input, dimension(dim))
     selections.check_count(input, count, dim)
@@ -192,7 +194,7 @@ def topk_method(
 
 
 def _sharded(x: torch.Tensor) -> bool:
-    """Return True for a distributed tensor; False if the module of distributed tensors is not loaded."""
+    """Return True for a distributed tensor (DTensor); there is none before `torch.distributed.tensor` is imported."""
     module = sys.modules.get("torch.distributed.tensor")
     return module is not None and isinstance(x, module.DTensor)
 
@@ -204,9 +206,9 @@ def _sorted_shards(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.T
 
 
 def _plain(x: torch.Tensor) -> bool:
-    """Return True if a tensor can be sorted without PyTorch's dispatcher.
+    """Return True if hsgen may sort a tensor directly, not by an operator in PyTorch's dispatcher.
 
-    The dispatcher is needed for traces, transformations and gradients.
+    Only the dispatcher lets torch.compile, transformations such as vmap, and autograd see the sort.
     """
     if type(x) is not torch.Tensor or (x.requires_grad and torch.is_grad_enabled()):
         return False
@@ -214,7 +216,7 @@ def _plain(x: torch.Tensor) -> bool:
 
 
 def _observed() -> bool:
-    """Return True if a mode or a transformation is active that must see operators."""
+    """Return True if a mode or a transformation such as vmap is active, which must see operators."""
     c = torch._C
     modes: int = c._len_torch_dispatch_stack() + c._len_torch_function_stack()
     return modes > 0 or c._functorch.peek_interpreter_stack() is not None
