@@ -50,7 +50,7 @@ class Hybrid(Onesweep):
 
     @property
     def has_key_buckets(self) -> bool:
-        """Whether the sort partitions large counts of keys without values into buckets, in sorts by all bits."""
+        """Whether large counts of keys without values are partitioned into buckets; false in sorts by fewer bits."""
         return self.partition is not None and (self.begin, self.end) == (0, None)
 
     @property
