@@ -256,7 +256,7 @@ class Params:
     subgroup: the subgroup width for sums over the lanes of a work-group; 1 if lanes exchange sums through local memory.
     small, middle: the greatest lengths of rows that two smaller work-groups sort as a whole; unused if not less than
     `capacity`.
-    direct: whether lanes of a kernel that sorts whole rows by bins load keys to registers, not first to local memory.
+    direct: whether lanes of the kernels `WHOLE` load keys to registers directly, not through local memory.
     """
 
     key: KeyType
@@ -305,7 +305,7 @@ class Params:
             work_group=self.work_group,
             most=128,
             block=block,
-            sample_mul=9,  # a lane then samples one of the first k keys with a probability of 1 - exp(-9 / 64), about 1/8
+            sample_mul=9,  # then a lane samples one of the first k keys with probability 1 - exp(-9 / 64), 0.13
             sample_div=64,
             scale_bits=10,
             run=min(8, self.work_group // block),
