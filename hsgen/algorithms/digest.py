@@ -224,7 +224,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last element is in the middle of a row of a tile, one for each row.
+    """Return counts up to `greatest` whose last element is in the middle of a row of a tile, one count for each row.
 
     A row is one element of each lane.
     """

@@ -157,7 +157,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last value is in the middle of the lanes, for each step of a tile."""
+    """Return counts up to `greatest` whose last value is in the middle of the lanes, one for each step of a tile."""
     if p.whole_items:
         return []
     ends = (batch * p.work_group + p.work_group // 2 for batch in range(p.tile // p.work_group))

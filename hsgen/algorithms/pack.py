@@ -173,9 +173,9 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last row is in the middle of the lanes, for up to 16 steps of a tile.
+    """Return counts up to `greatest` whose last row is in the middle of the lanes of a work-group.
 
-    In a step, each lane packs one row.
+    In a step, each lane packs one row.  There are counts for up to 16 steps of a tile.
     """
     ends = range(p.work_group // 2, p.tile, max(p.work_group, p.tile // 16))
     return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]

@@ -165,8 +165,8 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
 
     Packed words are compared as a whole, so their sort is not stable.  With values, kernels merge pairs of a key and
     its original index, which are twice as large as a key.  Pairs with 32-bit keys therefore use the target's table for
-    u64, if it exists and has the same subgroup width.  Other pairs use the table for the key width, with half as many
-    rows.
+    u64, if it exists and has the same subgroup width.  For all other pairs, the table for the key width has half as
+    many rows.
     p: the parameters that the target's tables state, by key width.
     """
     if key.bytes < 4:

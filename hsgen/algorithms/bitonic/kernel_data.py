@@ -17,8 +17,8 @@ _FEW = 8  # up to this subgroup width, the masks of exchanges between lanes are 
 class BlockSort:
     """The kernel that sorts a block of `slabs` slabs in one work-group, from the source to the destination.
 
-    The block is divided into groups of `tall` slabs.  W is the number of lanes of a subgroup, and a *column* consists
-    of the `column` keys that one lane has in all slabs of a group.  The kernel has four phases:
+    The block is divided into groups of `tall` slabs.  W is the number of lanes of a subgroup.  A *column* consists of
+    the `column` keys that one lane has in all slabs of a group.  The kernel has four phases:
     sort: each lane sorts the keys in its registers, which are those of one slab.
     runs: the W columns of each group are sorted, each by itself, by merges of the sorted slabs.
     levels: the W columns of each group are merged.  Each level joins twice as many columns as the level before.  After
@@ -60,7 +60,8 @@ class LoopedBlock(BlockSort):
 
     lanes: the numbers of lanes whose columns a merge joins, if the merges have separate code with constant masks.  If
     `lanes` is empty, one code with variable masks runs all of these merges.  On Intel's CPU runtime, variable masks
-    make blocks of u64 keys on 8 lanes 7 % slower, and blocks of u32 keys or of pairs on 16 lanes 5 to 7 % faster.
+    make blocks of u64 keys on 8 lanes 7 % slower.  The same masks make blocks of u32 keys or of pairs on 16 lanes 5 to
+    7 % faster.
     """
 
     least: int

@@ -2,8 +2,8 @@
 
 A *pass* divides the rows into columns, and distributes the columns among lanes.  A lane loads the rows of one column
 into registers, runs a network on these rows, and stores them.  A pass therefore runs log2(rows) merge stages.  In a
-tile in local memory, a row is W consecutive keys, one for each lane of a subgroup, and a subgroup processes a column.
-In the streaming kernels, a row is a single key, and a lane processes a column.
+tile in local memory, a row is W consecutive keys, one for each lane of a subgroup.  A subgroup processes a column.  In
+the streaming kernels, a row is a single key, and a lane processes a column.
 
 **Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The merge network has 2 P
 rows, with P = pow2_ceil(R): A ends and B starts in the middle of these rows, the *span*.  Rows of the network before A

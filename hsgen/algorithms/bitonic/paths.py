@@ -64,8 +64,8 @@ def path(p: Params) -> Kernel:
 def first_level(p: Params) -> int | None:
     """Return the first level whose runs are merged by merge paths; None if no level is.
 
-    A sort with a device-side count has no merge paths.  Each such level moves the keys to another buffer, so the number
-    of levels determines in which buffer the keys end, and the host does not know this number.
+    A sort with a device-side count has no merge paths.  A level by merge paths moves the keys to another buffer.  The
+    number of such levels determines in which buffer the keys end, and the host would not know this number.
     """
     if p.path_from is None or p.signature.device_count:
         return None

@@ -88,8 +88,8 @@ def greatest(p: Params) -> int:
 def row_block_level(p: Params, last: int) -> int:
     """Return the level b for which one lane sorts blocks of `p.block << b` keys, for up to `p.block << last` keys.
 
-    Up to level `ALONE`, all keys are one block, because a merge of two blocks takes another launch, which costs more
-    than a second lane saves.  More keys are two or more blocks.
+    Up to level `ALONE`, all keys are one block.  A merge of two blocks would take another launch, which costs more than
+    a second lane saves.  More keys are two or more blocks.
     """
     most = (p.lane_block // p.block).bit_length() - 1
     return min(last if last <= ALONE else last - 1, most)
@@ -261,7 +261,7 @@ def moved(p: Params, step: Step, n: int) -> int:
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
 
-    Such counts are multiples of slabs, bounds of plan rows, and those that fill the last run of a level only in part.
+    The counts are multiples of slabs, bounds of plan rows, and those that fill the last run of a level only in part.
     """
     slab = p.height * p.subgroup
     counts = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}

@@ -1,6 +1,6 @@
 """Group-by: one plan that runs the target's sort and then a reduction by key.
 
-Some calls need no sort: `few` (hash tables for few groups) and `pair_partition` (buckets of pairs) replace it.
+Hash tables for few groups (`few`), or buckets of pairs (`pair_partition`), may replace the sort.
 """
 
 from hsgen.algorithms.group_by import pair_partition_kernels

@@ -1,11 +1,11 @@
 """Group-by for few distinct keys: hash tables in local memory replace the sort.
 
 First, a kernel estimates by a sample of keys whether there may be few groups.  Then each work-group reduces its keys in
-a hash table in local memory, and adds this table to a table in scratch that all work-groups share.  The last launch
-stores the groups of the shared table in order.  Each key and value is read once.
+a hash table in local memory.  Each work-group adds its table to a table in scratch that all work-groups share.  The
+last launch stores the groups of the shared table in order.  Each key and value is read once.
 
-The sort runs instead if the sample has too many distinct keys, if a table overflows nevertheless, or if the result
-depends on the order of values, as sums of floats do.
+The sort runs instead if the sample has too many distinct keys, or if a table overflows nevertheless.  The sort also
+runs for results that depend on the order of values, such as sums of floats.
 """
 
 from __future__ import annotations

@@ -129,8 +129,8 @@ class Shape:
     def equal(self, bits: int, sample: int) -> int:
         """Return how many keys of a sample must be repeated, so that tables are used.
 
-        This number is to be expected if groups fill a quarter of all slots, or half of them with the widest first
-        digit.  Fewer repeated keys mean more groups, which would fill more slots.
+        The number is what to expect if groups fill a quarter of all slots, or half of them with the widest first digit.
+        Fewer repeated keys mean more groups, which would fill more slots.
         bits: the number of bits of the first digit.
         sample: the number of keys of the sample.
         """
@@ -141,8 +141,8 @@ class Shape:
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
     """Return the sizes of the kernels for a device; None if pairs are not partitioned.
 
-    Pairs are partitioned only if keys and values have 4 bytes each.  The device must guarantee forward progress, have a
-    known number of cores, and support work-groups with 1024 lanes and 160 KiB of local memory on chip.
+    Pairs are partitioned only if keys and values have 4 bytes each.  The device must guarantee forward progress, and
+    have a known number of cores.  Work-groups must be able to have 1024 lanes, and 160 KiB of local memory on chip.
     """
     fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
     served = key.bytes == 4 and signature.value_bytes == 4

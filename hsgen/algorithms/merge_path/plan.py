@@ -82,7 +82,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last key is in the middle of a row of a tile, one count for each row.
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row.
 
     A row is one key of each lane.  Only some lanes then store a key of the row.
     """

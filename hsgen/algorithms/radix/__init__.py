@@ -58,9 +58,9 @@ def test_counts(p: Tile, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last key is in the middle of a row of a tile, one count for each row.
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row.
 
-    A row is one key of each lane.  Some lanes then pass the bounds check of the row, and other lanes fail it.
+    A row is one key of each lane.  The bounds check of the row then excludes some lanes but not all.
     """
     return rows.row_test_counts(p, greatest)
 

@@ -110,8 +110,8 @@ def uneven(p: Cooperative) -> Cooperative:
 
     For even keys, `p` is faster, because a histogram of the highest digit takes less time than a sample.
 
-    With 32-bit keys and values, a lane of the result holds at most `_BOTH` keys.  The result is `p` if quantiles would
-    let 64-bit keys go through local memory with their values, because a lane would then hold too few keys.
+    With 32-bit keys and values, a lane of the result holds at most `_BOTH` keys.  If 64-bit keys would go through local
+    memory with their values, the result is `p`: a lane would hold too few keys.
     """
     shape = replace(p, quantiles=p.partitioned and p.radix <= p.bins <= p.tile)
     if not (shape.quantiles and shape.valued):

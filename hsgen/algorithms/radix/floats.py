@@ -29,8 +29,9 @@ _WIDENED = "_widened"  # suffix of the name of a kernel
 def uneven(sort: Sort, local_bytes: int) -> Sort:
     """Return the sort, with a first part that partitions keys by their quantiles in a sample, which suits uneven keys.
 
-    The first part of a sort is the algorithm for the smallest counts.  The result is `sort` itself if that part is not
-    of the strategy `cooperative`, or if the new part would sort fewer keys or need more than `local_bytes`.
+    The first part of a sort is the algorithm for the smallest counts.  If that part is not of the strategy
+    `cooperative`, the result is `sort` itself.  The same holds if the new part would sort fewer keys, or need more than
+    `local_bytes`.
     local_bytes: the local memory of a work-group on the device.
     """
     part = sort.parts[0]
@@ -49,8 +50,8 @@ def raw(sort: Sort) -> Sort | None:
 
     Kernels that sort in numeric order read all NaNs as one key, and all zeros as one key (`hsgen.cuda.numeric`).  The
     kernels of the result therefore load sorted zeros and NaNs from the input again, by their indices.  The result sorts
-    only the counts of the first part of `sort`.  None means that this part does not consist of a single launch, or that
-    `sort` is no argsort or has a stage after the sort.
+    only the counts of the first part of `sort`.  None means that this part takes several launches, that `sort` is no
+    argsort, or that a stage follows the sort.
     """
     part, signature = sort.parts[0], sort.signature
     if not isinstance(part.params, Cooperative | Single) or not signature.index or signature.followed:

@@ -217,8 +217,8 @@ def plan(p: Onesweep) -> Plan:
     """Return the launch plan of the sort.
 
     Passes alternate between two buffers, as in `reduce_scan.plan`.  The kernel `starts` knows in advance in which
-    passes all keys have the same digit.  Such a pass is skipped, unless the last pass would then end in the wrong
-    buffer.  It then moves all keys, which costs less than a copy at the end.
+    passes all keys have the same digit.  The pass is then skipped, unless the last pass would end in the wrong
+    buffer.  In this case the pass moves all keys, which costs less than a copy at the end.
     """
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += [*head(p), *started(p, p.alone, max_n(p)), *passes(p)]

@@ -15,8 +15,8 @@ from hsgen.algorithms.radix.parts import Body
 class Sweep(Body):
     """The variants of the kernel of a pass with look-back.
 
-    progress: how a work-group draws tiles, and how long a look-back waits.  One variant needs guaranteed forward
-    progress, the other does not.
+    progress: how a work-group draws tiles, and how long a look-back waits.  There is a variant for devices with
+    guaranteed forward progress, and one for devices without.
     launch: whether a pass is one launch, or one launch for each portion of the tiles.
     scatter: how keys and values are stored.
     """

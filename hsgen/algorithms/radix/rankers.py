@@ -80,7 +80,7 @@ class Ranked(Tile):
 
 
 def template(ranker: str) -> str:
-    """Return the template of a ranker.  It defines the macros ``row``, ``histogram`` and ``order``."""
+    """Return the template of a ranker, with the macros ``row``, ``histogram`` and ``order``."""
     return f"radix/rank_{'match' if ranker.startswith('match') else ranker}.j2"
 
 

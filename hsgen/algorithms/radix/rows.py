@@ -183,7 +183,7 @@ def moved(p: Tile, step: Step, n: int) -> int:
 def test_counts(p: Tile, greatest: int) -> set[int]:
     """Return the counts at which the launches or their work change.
 
-    Such counts are multiples of a tile, `p.alone`, and those at which grids reach their greatest size.
+    The counts are multiples of a tile, `p.alone`, and those at which grids reach their greatest size.
     """
     counts = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:
@@ -194,9 +194,9 @@ def test_counts(p: Tile, greatest: int) -> set[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last key is in the middle of a row of a tile, one count for each row.
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row.
 
-    A row is one key of each lane.  Some lanes then pass the bounds check of the row, and other lanes fail it.
+    A row is one key of each lane.  The bounds check of the row then excludes some lanes but not all.
     """
     if p.serial:
         return []

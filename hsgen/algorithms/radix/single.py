@@ -1,6 +1,7 @@
-"""One work-group sorts all keys alone, in one launch; the keys stay on chip until they are sorted.
+"""The sort of all keys by one work-group, in one launch; the keys stay on chip until they are sorted.
 
-The target table ``[radix.KEY.single]`` selects this strategy.  Other strategies use the kernel for small counts.
+The target table ``[radix.KEY.single]`` selects this strategy.  All strategies but `per_thread` use the kernel for small
+counts.
 """
 
 from __future__ import annotations

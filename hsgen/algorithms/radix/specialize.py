@@ -17,7 +17,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     """Return the parameters for keys of type `key` and the values and features of `signature`.
 
     None means that the device cannot store such keys, or that the target has no table for them.  If the target has no
-    table for keys of 8 or 16 bits, they use the table of 32-bit keys, because kernels hold them as 32-bit words.  A
+    table for keys of 8 or 16 bits, the table of 32-bit keys serves them.  Kernels hold such keys as 32-bit words.  A
     tile with values needs more local memory.  If the device has too little, each lane gets fewer keys.
     p: the parameters that the target's tables state, by key width.
     """

@@ -1,6 +1,6 @@
 """Parameters of the stages of a radix sort, except its passes: partitions, and bucket sorts on chip.
 
-A class stands for an inline table of a target file, such as ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
+A class describes one inline table of a target file: ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
 """
 
 from __future__ import annotations
@@ -125,8 +125,8 @@ class PairBucket(Bucket):
 class PairPartition(Tiles):
     """The tiles of the partition of small counts of pairs: 32-bit keys with values of 4 bytes.
 
-    One launch stores each key, together with its index, in the key's bucket.  The launch replaces the two passes before
-    the buckets.
+    A single launch stores each key, together with its index, in the key's bucket.  The launch replaces the two passes
+    before the buckets.
 
     above: the sort partitions more than this many pairs, up to `PairBucket.start` pairs.
     bins: the number of bins with which a work-group sorts such a bucket, as in `Bucket`.
@@ -141,10 +141,9 @@ class Room:
     """The scratch that the stages with buckets need in addition to that of passes.
 
     regions: (name, number of words, meaning) of each region of fixed size, in order.
-    mean: `Bucket.limit`, by which the size of the list of buckets is computed; None if keys without values have no
-    buckets.
-    pieces: (greatest mean number of keys per bucket, greatest count that is sorted by buckets), by which the size of
-    the list of pieces is computed; None unless large buckets are cut into pieces.
+    mean: `Bucket.limit`, which determines the size of the list of buckets; None if keys without values have no buckets.
+    pieces: the greatest mean number of keys per bucket, and the greatest count that is sorted by buckets.  They
+    determine the size of the list of pieces.  None unless large buckets are cut into pieces.
     """
 
     regions: tuple[tuple[str, int, str], ...]

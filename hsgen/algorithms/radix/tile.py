@@ -95,7 +95,7 @@ class Tile(Request):
     def folded(self) -> bool:
         """Whether each work-group of `scatter` sums up the table of counts itself, so that no launch scans the table.
 
-        This is fast if the table has few columns.
+        The method is fast if the table has few columns.
         """
         return False
 
@@ -200,8 +200,8 @@ class Tile(Request):
     def copied(self) -> bool:
         """Whether the last pass may leave the keys outside the destination, so that the plan needs a copy.
 
-        If passes cannot be skipped, or if all digits are counted before the first pass, only a sort in place with an
-        odd number of passes needs the copy.
+        Sorts that may skip a pass, and do not count all digits in advance, always have a copy in the plan.  In all
+        other sorts, only a sort in place with an odd number of passes needs the copy.
         """
         return self.skips or self.signature.bit_range or len(self.digits) % 2 == 1
 

@@ -29,8 +29,8 @@ class Words:
     histogram: D words.
     unsorted, unsorted_groups: empty without `sorted_exit`.
     tile_states, group_histograms, bucket_starts: tables that begin at the same word, because a launch uses only one of
-    them.  Their size depends on the count.
-    use_partition and all later regions: in a hybrid sort, see `hsgen.algorithms.radix.hybrid.regions`; else None.
+    them.  Their size depends on the count.  use_partition and all later regions: in a hybrid sort, see
+    `hsgen.algorithms.radix.hybrid.regions`; else None.
     """
 
     failed: Region
@@ -144,8 +144,8 @@ def _slack(p: Tile) -> int:
 def scratch(p: Tile) -> Scratch:
     """Return the rules for the size of scratch.
 
-    Scratch holds the second buffers of keys and values, the regions of fixed size, and a table.  The table has counts
-    for each work-group, or states for each tile of a portion, and in each case one for each value of the digit.
+    Scratch holds the second buffers of keys and values, the regions of fixed size, and a table.  The table has a row
+    for each work-group (counts), or for each tile of a portion (states).  A row has a word for each value of the digit.
     """
     fixed = 4 * words(p).tile_states.start
     row = 4 * (p.radix * columns(p) + p.counter_words)
@@ -214,7 +214,7 @@ def greatest(p: Tile) -> int:
     """Return the greatest count that kernels with 32-bit indices support.
 
     The count is below 2^31 by a margin.  A work-group draws tiles until the first key of its tile has an index of n or
-    more.  That index must be below 2^31 too, and exceeds n by at most one tile for each work-group.
+    more.  The index must be below 2^31 too, and exceeds n by at most one tile for each work-group.
     """
     return max(MAX_N, (1 << 31) - (p.groups + 2) * p.tile) if portions.halved(p) else MAX_N
 

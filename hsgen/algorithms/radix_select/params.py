@@ -165,8 +165,8 @@ class Sampled:
     block: the number of lanes of a block.  Each block computes one estimate; the bound is the median of the estimates.
     sample_mul, sample_div: a lane samples about ``length / sample_div * sample_mul / k`` keys of a row.
     scale_bits: the number of fraction bits in the fixed-point numbers of the estimate.
-    spare: for a small k, the bound is chosen so that about 1/`spare` of the list is filled, which takes a smaller
-    sample than a bound for k keys.
+    spare: for a small k, the bound is so high that it fills about 1/`spare` of the list.  A lower bound would take a
+    larger sample.
     run: the number of lanes, of different blocks, that sample adjacent keys.
     """
 
@@ -224,8 +224,8 @@ class Sampled:
     def limit(self) -> int:
         """The greatest length of a row that is sampled.
 
-        In a longer row, the list might be too short for the candidates even if the estimate of a block were the least
-        key that the block samples.
+        In a longer row, even the least key that a block samples might be too high an estimate: the list would be too
+        short.
         """
         return _ROOMS[0][1] // 4 * self.most * self.block
 
@@ -331,7 +331,7 @@ class Params:
     def short_take(self) -> int:
         """The greatest k that is selected by a bound from short rows.
 
-        It is at most `capacity`, because results for a k above `capacity` are in the order of the row.
+        At most `capacity`, because results for a k above `capacity` are in the order of the row.
         """
         return min(self.short.take, self.capacity)
 

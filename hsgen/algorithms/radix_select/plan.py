@@ -40,7 +40,7 @@ def plan(p: Params) -> Plan:
     - One launch: registers hold a row, or one work-group selects from a row.
     - Two launches: select from the chunks of a row, then from the lists of the chunks.
     - Three launches: sample a row, list the candidates, select from the list.
-    - One launch for each digit, and five more: the longest rows, and rows above `row_limit` if k exceeds `capacity`.
+    - A launch for each digit, and five more: the longest rows, and rows above `row_limit` if k exceeds `capacity`.
       The kernels of these launches return at once in rows whose candidates already fit.
     """
     steps = [*_bounded(p), *_sampled(p), *_narrowed(p)]

@@ -9,8 +9,8 @@ tiles of one work-group:
 - `finish` completes the runs that continue in later spans, by a segmented scan over spans in one work-group.
 Keys are read twice, and values once.  If all keys fit one tile, one launch of one work-group suffices.
 
-On devices whose work-groups may wait for each other, one kernel replaces the three.  It reads keys and values once, and
-looks back within *sections* of tiles, as in `hsgen.algorithms.scan`.
+On devices whose work-groups may wait for each other, one kernel replaces the three.  The kernel reads keys and values
+once, and looks back within *sections* of tiles, as in `hsgen.algorithms.scan`.
 """
 
 from hsgen.algorithms.reduce_by_key.kernels import context, kernels

@@ -54,9 +54,9 @@ class Params:
     """The parameters of a reduction by key.
 
     work_group: the number of lanes of a work-group, a power of two.
-    items: the number of keys per lane of a tile.  With spans, it is odd and below 32, because the keys of a lane are
-    adjacent in local memory, and lanes should access different banks.  With sections, it is a multiple of `VECTOR` up
-    to 32.
+    items: the number of keys per lane of a tile.  With spans, the number is odd and below 32.  The keys of a lane are
+    adjacent in local memory, so lanes then access different banks.  With sections, the number is a multiple of `VECTOR`
+    up to 32.
     groups: the greatest number of spans, each of which a work-group reduces.
     subgroup: 1 selects a reduction by spans.  A greater number selects a reduction by sections, and is the width of the
     subgroups in which lanes exchange reductions.
@@ -117,8 +117,8 @@ class Params:
     def state_words(self) -> int:
         """The number of 32-bit words in the state of a tile: 2, or 4 with values.
 
-        They hold the number of runs that start in the tile, the start of its last run, and with values the reduction of
-        the last run.
+        The words hold the number of runs that start in the tile, and the start of its last run.  With values, two more
+        words hold the reduction of the last run.
         """
         return 4 if self.valued else 2
 

@@ -64,7 +64,7 @@ def moved(p: Params, step: Step, n: int) -> int:
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
 
-    Such counts are multiples of a tile, those that fill sections, and those that need the greatest number of spans.
+    The counts are multiples of a tile, those that fill sections, and those that need the greatest number of spans.
     """
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     spans = p.section_tiles if p.sections else p.groups

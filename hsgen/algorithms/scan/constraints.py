@@ -171,9 +171,9 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
 def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Params | None:
     """Return the parameters for a label of `DERIVED`; None if the device cannot add elements of this width.
 
-    They are those of the target's sum of one column, with as many elements per lane.  If the target has no such sum,
-    the facts of the device determine them.  Rows per lane, and then lanes, are halved until the parameters have no
-    problems.
+    The parameters are those of the target's sum of one column, with as many elements per lane.  If the target has no
+    such sum, the facts of the device determine them.  Rows per lane, and then lanes, are halved until the parameters
+    have no problems.
     p: the parameters of the target for this width, by label.
     """
     if key.bytes < 4 or (key.bytes == 8 and not device.int64):

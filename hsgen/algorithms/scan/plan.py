@@ -63,8 +63,8 @@ def moved(p: Params, step: Step, n: int) -> int:
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
 
-    Such counts are multiples of a tile, those that need the greatest number of work-groups, and those that fill a
-    section or the window of a look-back.
+    The counts are multiples of a tile, and those that need the greatest number of work-groups.  Further counts fill a
+    section, or the window of a look-back.
     """
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     near = p.section_tiles if p.sections else p.window

@@ -1,7 +1,7 @@
 """Target tables ``[scan.KEY]`` with a list of numbers of columns, such as ``columns = [1, 2, 3, 4]``.
 
-Such a table stands for two tables for each number: inclusive and exclusive sums.  In each of them, a lane takes about
-the same number of elements.
+The table stands for two tables for each number: inclusive and exclusive sums.  In each of them, a lane takes about the
+same number of elements.
 """
 
 from __future__ import annotations

@@ -165,7 +165,8 @@ def alone(p: Params) -> Kernel:
 def chip(p: Params) -> ReduceScan | PerThread:
     """Return the parameters with which a work-group sorts one segment on chip.
 
-    They are those of `Params.chip`, but keys without values get no index: only a sort of several segments needs it.
+    The result is `Params.chip`, but without indices for keys without values: only a sort of several segments needs
+    them.
     """
     return replace(p.chip, signature=p.signature)
 

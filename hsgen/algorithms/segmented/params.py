@@ -136,8 +136,8 @@ class Params:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if such a segmented sort is not supported.
 
-    They are derived from those of the target's radix sort, which must exist.  The device's grids must suffice for
-    `MOST_PARTS` segments.  Packed words, device-side counts, run boundaries and epilogues are not supported.
+    The parameters are derived from those of the target's radix sort, which must exist.  The device's grids must suffice
+    for `MOST_PARTS` segments.  Packed words, device-side counts, run boundaries and epilogues are not supported.
     """
     shape = _specialized(p, key, signature, device)
     return shape if shape and -(-MOST_PARTS // shape.sifted) <= device.groups**2 else None

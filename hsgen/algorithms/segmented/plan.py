@@ -43,10 +43,10 @@ def sifted(p: Params) -> int:
 def plan(p: Params) -> Plan:
     """Return the launch plan: kernels for short and medium segments, then one pass per digit for long segments.
 
-    Passes store to scratch and to the destination by turns.  With an even number of passes, the first pass stores to
-    scratch, otherwise to the destination, so that the last pass stores to the destination.  In place, the first pass
-    would overwrite its input, so it always stores to scratch; with an odd number of passes, a copy follows.  In a sort
-    by a bit range, the bit range of a call determines the number of passes.
+    Passes store to scratch and to the destination by turns.  The last pass must store to the destination.  With an even
+    number of passes, the first pass therefore stores to scratch, otherwise to the destination.  In place, the first
+    pass would overwrite its input, so it always stores to scratch; with an odd number of passes, a copy follows.  In a
+    sort by a bit range, the bit range of a call determines the number of passes.
     """
     top, each = max_n(p), sifted(p)
     loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two work-groups per tile, up to `groups`
@@ -98,7 +98,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last key is in the middle of a row of a tile, one for each row."""
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row."""
     if p.serial:
         return []
     step = p.chip.subgroup if p.chip.subgroup > 1 else p.chip.work_group

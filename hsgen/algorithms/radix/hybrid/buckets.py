@@ -1,9 +1,9 @@
 """Kernels that sort buckets of keys without values on chip, and the numbers that describe these buckets.
 
 Two partitions (`partition`) by the two highest digits bring the keys into buckets, then a work-group sorts each bucket
-on chip.  This follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).
-Keys are read five times and written three times, regardless of their width.  A partition may reorder keys with the same
-digit, so no tile waits for another.
+on chip.  The method follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD
+2017).  Keys are read five times and written three times, regardless of their width.  A partition may reorder keys with
+the same digit, so no tile waits for another.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The kernels before and after the two passes that bring pairs into buckets, and the bucket sort.
 
 The two passes are by the highest digits, and run kernels of the fallback.  Passes over all digits run from the lowest
-digit to the highest, so the two passes run *ahead* of the others.  The kernels of this module decide whether the two
-passes run ahead, find the buckets, sort them, and decide which passes of the fallback must still run.
+digit to the highest, so the two passes run *ahead* of the others.  The kernels of this module first decide whether the
+two passes run ahead.  After the two passes, the kernels find the buckets, sort them, and decide which passes of the
+fallback must still run.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def histogram(p: Hybrid) -> Kernel:
 def decide(p: Hybrid) -> Kernel:
     """Return the kernel that decides whether the two passes run ahead, if the fallback is reduce-scan.
 
-    It decides by the histogram of the highest digit.
+    The kernel reads the histogram of the highest digit.
     """
     return _kernel(
         p, "ahead_decide", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)

@@ -4,8 +4,8 @@ Two stable passes sort the pairs by the two highest digits.  Pairs whose keys sh
 and in their original order.  They are a *bucket*, which one work-group sorts on chip.
 
 A *slot* is the position of a pair in its bucket before the bucket sort.  The keys of a bucket share at least as many
-highest bits as a slot has, so the kernel replaces these bits of each key by the slot.  All keys of the bucket then
-differ, so an unstable sort gives a stable result, and each sorted key tells the slot of its value.
+highest bits as a slot has.  The bucket sort replaces these bits of each key by the slot.  All keys of the bucket then
+differ, so even an unstable sort gives a stable result.  Each sorted key tells the slot of its value.
 
 The sort follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017), but with
 stable passes.  If a bucket has more pairs than a work-group holds, passes over all digits sort the pairs.
@@ -167,7 +167,7 @@ def bound_groups(p: Hybrid) -> int:
 def rest(p: Hybrid) -> Hybrid:
     """Return the parameters of the kernel `pair_bucket_rest`, which sorts buckets with crowded bins digit by digit.
 
-    They describe keys without values, because each key includes the slot of its value.
+    The result describes keys without values, because each key includes the slot of its value.
     """
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 

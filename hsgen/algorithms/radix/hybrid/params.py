@@ -113,7 +113,7 @@ class Hybrid(Onesweep):
 
     @property
     def looks_back(self) -> bool:
-        """Whether the passes of the fallback use look-back.  Those of kernels with 64-bit indices never do."""
+        """Whether the passes of the fallback use look-back.  False in kernels with 64-bit indices."""
         return not (self.index64 or self.waitless)
 
     @property

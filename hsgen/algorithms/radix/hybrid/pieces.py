@@ -1,13 +1,13 @@
 """The stage with a sample: passes by some of the highest digits, then a sort of buckets, or of pieces of buckets.
 
 The stage `pair_buckets` always runs passes by two digits, and passes by all digits if a bucket is too large.  In this
-stage, a kernel chooses the digits of the passes by a sample of the keys.  It chooses 2 to 4 (pairs: 2 to 5) of the
-highest digits in which keys differ, or all digits.
+stage, a kernel chooses the digits of the passes by a sample of the keys: 2 to 4 of the highest digits in which keys
+differ (2 to 5 for pairs), or all digits.
 
 A bucket with more keys than a work-group holds is cut into *pieces*.  A cut lies between adjacent keys that differ in
 the digits of the passes.  A *range* is a bucket or a piece.  A work-group sorts a range on chip.  If the range has too
-many keys, or if its keys crowd bins, a work-group of a later launch sorts it in global memory instead.  Before that,
-the work-group checks whether the range is in order already, which is so if all of its keys are equal.
+many keys, or if its keys crowd bins, a later launch sorts the range in global memory.  The later launch first checks
+whether the range is in order already, as a range of equal keys is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The base class of the stages with buckets in a hybrid sort, and functions that build their plan rows.
 
-Such a stage tries to sort the keys by buckets.  If a bucket has more keys than a work-group holds, the fallback sorts
-the keys instead.
+A stage tries to sort the keys by buckets.  If a bucket has more keys than a work-group holds, the fallback sorts the
+keys instead.
 """
 
 from __future__ import annotations

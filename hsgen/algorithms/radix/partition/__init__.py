@@ -1,4 +1,4 @@
-"""One stable pass by the highest digit, then buckets sorted on chip: few launches, for thousands to a few million keys.
+"""A stable pass by the highest digit, then buckets sorted on chip: few launches, for thousands to a few million keys.
 
 In the first launch, each work-group counts the highest digit of its keys.  If there are many work-groups, a second
 launch scans these counts.  The next launch partitions the keys: it moves them to one bucket for each value of the

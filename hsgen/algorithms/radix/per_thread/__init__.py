@@ -1,7 +1,7 @@
 """A radix sort for CPUs: each lane, or each subgroup, counts and scatters the keys of its own chunk one after another.
 
-Each lane or subgroup has its own counters.  The launches are those of reduce-scan, with chunks in place of tiles.
-The method is that of a tutorial by Intel.
+Each lane or subgroup has its own counters.  The launches are those of reduce-scan, with chunks in place of tiles.  The
+method is that of a tutorial by Intel.
 """
 
 from __future__ import annotations

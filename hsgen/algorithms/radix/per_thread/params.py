@@ -42,8 +42,8 @@ class PerThread(Tile):
     loads: the number of keys that a lane loads at once before it counts or stores the first of them.  None means 8 if
     the work-group is a single lane, else 2.
     compact: whether kernel text is chosen for short compilation.  Counters then lie in scratch, not in local memory:
-    WebGPU clears local memory, and some compilers take time in proportion to its size.  One lane sorts small counts.
-    All of its passes move keys between two halves of scratch, so that they share one loop.
+    WebGPU clears local memory, and some compilers take time in proportion to its size.  A single lane sorts small
+    counts.  All of its passes move keys between two halves of scratch, so one loop runs them all.
     sorted_exit: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
