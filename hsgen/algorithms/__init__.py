@@ -46,9 +46,9 @@ class Algorithm(Protocol):
         """Return P for the values of a target table; the caller has checked their types and ranges against FIELDS."""
 
     def alone(self, values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-        """Return the problems of incomplete values of a target table, as (key, problem, remedy).
+        """Return the problems of values that are invalid whatever the other values are, as (key, problem, remedy).
 
-        Each value is checked by itself: no other value could make it valid.
+        The values are those of a target table, which may be incomplete.
         """
 
     def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
@@ -147,7 +147,7 @@ def operation(label: str) -> Operation:
 
 
 def listed(package: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the full names of those modules in `package` that are named like an algorithm's module, by algorithm.
+    """Return, by algorithm, the full name of the module in `package` that has the name of the algorithm's module here.
 
     Algorithms for which the package has no module are left out.
     names: the names of the algorithms to look for.

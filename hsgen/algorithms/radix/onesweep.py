@@ -95,8 +95,8 @@ Params = Onesweep
 def begin(p: Onesweep) -> Kernel:
     """Return the kernel that clears failure flags, tickets and histograms.
 
-    If passes may be retried, the kernel runs for every device-side count, also if the passes run for larger counts
-    only.  The host does not know this count and reads the failure flags (`DeviceStatus`) after every call.
+    If passes may be retried, the kernel runs for every device-side count, even a count for which no pass runs.  The
+    host does not know this count, and reads the failure flags (`DeviceStatus`) after every call.
     """
     kernel = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), template=f"{_KERNELS}:begin")
     return replace(kernel, always=not p.forward_progress)

@@ -142,7 +142,7 @@ class Room:
 
     regions: (name, number of words, meaning) of each region of fixed size, in order.
     mean: `Bucket.limit`, which determines the size of the list of buckets; None if keys without values have no buckets.
-    pieces: the greatest mean number of keys per bucket, and the greatest count that is sorted by buckets.  They
+    pieces: the greatest mean number of keys per bucket, and the greatest count that is sorted by buckets.  Both
     determine the size of the list of pieces.  None unless large buckets are cut into pieces.
     """
 

@@ -60,8 +60,8 @@ class Tile(Request):
     tiles than that, each work-group takes several tiles.
     large_groups: replaces `groups` for counts above `large_from`; 0 means `groups` for every count.  The table of
     counts has a column for each work-group.  Above `large_from`, the additional columns take at most 2.5 % of the bytes
-    of keys and values.  For small counts they would take more; with `groups` work-groups, large sorts would not fill a
-    GPU.
+    of keys and values.  For small counts, these columns would take more.  With only `groups` work-groups, large sorts
+    would not fill a GPU.
     single: the greatest count that one work-group sorts alone, in one launch.  0 means never.  None means `tile` keys,
     or never in the strategy `per_thread`.
     single_bits: the bits of a digit in the launch of one work-group; None means `bits`.

@@ -1,7 +1,8 @@
 """A hybrid sort: the highest digits distribute keys into buckets, and one work-group sorts each bucket on chip.
 
-After Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Two partitions bring
-keys without values into buckets (`buckets`).  Two stable passes bring pairs (keys with values) into buckets (`pairs`).
+The method is that of Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Two
+partitions bring keys without values into buckets (`buckets`).  Two stable passes bring pairs (keys with values) into
+buckets (`pairs`).
 
 Buckets are *tried*: kernels find out whether each bucket fits a work-group.  If a bucket has more keys than a
 work-group holds, the *fallback*, a sort by passes over all digits, sorts all keys instead.
@@ -74,9 +75,9 @@ def large(p: Hybrid) -> Hybrid:
 def plan(p: Hybrid) -> Plan:
     """Return the launch plan of the sort.
 
-    For keys without values, the rows of the stages with buckets precede all rows of the fallback.  For pairs, they lie
-    between the fallback's histogram, which they use, and the fallback's passes.  If buckets have sorted the keys, the
-    kernels of the fallback return at once.
+    For keys without values, the rows of the stages with buckets precede all rows of the fallback.  For pairs, the rows
+    lie between those of the fallback's histogram, which the stages read, and those of its passes.  If buckets have
+    sorted the keys, the kernels of the fallback return at once.
     """
     high = max_n(p)
     keys = KeyBuckets(p).steps(high) if p.has_key_buckets else []

@@ -58,7 +58,7 @@ class KeyBuckets(Stage):
         else:
             launches = rows(first)
         tile, more = buckets.tile(p), 1 if p.sampled else 0
-        # the keys of a value of the first digit have their own tiles, the last of them partial
+        # each value of the first digit has tiles of its own, of which the last may be partial
         second = grid(Grid(add=p.partition_radix * tile, div=tile))
         launches += rows(
             partition.histogram(p), grid(Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more))

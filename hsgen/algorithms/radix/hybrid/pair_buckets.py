@@ -140,8 +140,8 @@ def _sizes(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
 def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     """The problems of counts and of local memory.
 
-    In a bucket, a slot number replaces the highest bits of each key.  The keys of a bucket must therefore share at
-    least as many highest bits as a slot number has.
+    In the bucket sort, the slot replaces the highest bits of each key.  The keys of a bucket must therefore share at
+    least as many highest bits as a slot has.
     """
     count = len(p.digits)
     need = bucket.size * (p.key.held + 4) + NEAR * p.key.held + 4 * bucket.bins + 8 * bucket.work_group + 24

@@ -3,8 +3,8 @@
 The launch, a partition, replaces the two stable passes of `pair_buckets`.  In the partition, no work-group waits for
 another, and pairs reach their buckets in any order.  The partition moves each key together with its index in the
 source, not with its value.  A work-group sorts a bucket on chip by key and, among equal keys, by index, so the sort is
-stable.  Then it loads the values by their indices.  If a bucket would get more pairs than a work-group holds, the
-fallback sorts all pairs.
+stable.  The work-group then loads the values by their indices.  If a bucket would get more pairs than a work-group
+holds, the fallback sorts all pairs.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The kernels before and after the two passes that bring pairs into buckets, and the bucket sort.
 
-The two passes are by the highest digits, and run kernels of the fallback.  Passes over all digits run from the lowest
-digit to the highest, so the two passes run *ahead* of the others.  The kernels of this module first decide whether the
-two passes run ahead.  After the two passes, the kernels find the buckets, sort them, and decide which passes of the
-fallback must still run.
+The fallback runs its passes from the lowest digit to the highest.  Here, its passes by the two highest digits run
+*ahead* of all others.  The kernels of this module first decide whether the two passes run ahead.  After the two passes,
+the kernels find the buckets, sort them, and decide which passes of the fallback must still run.
 """
 
 from __future__ import annotations

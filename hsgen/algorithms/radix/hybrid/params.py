@@ -27,7 +27,7 @@ class Hybrid(Onesweep):
     waitless: whether the fallback is reduce-scan, in which no work-group waits for another.  Otherwise the passes of
     the fallback use look-back, except in kernels with 64-bit indices.
     sample: the number of keys of a sample, which kernels compare before any key moves; 0 means no sample.  If too many
-    of the sampled keys agree in their highest bits, the fallback sorts the keys without an attempt by buckets.
+    of the sampled keys agree in their highest bits, buckets are not tried, and the fallback sorts the keys.
     crowded_bits: the bits of the digits by which a work-group sorts a bucket with crowded bins; 0 means `bits`.
 
     Each of the following stages is absent if its field is None:
@@ -149,7 +149,7 @@ class Hybrid(Onesweep):
     def _pieces(self) -> tuple[int, int]:
         """The greatest mean number of keys per bucket, and the greatest count for which buckets are tried.
 
-        The greatest count is this mean times the number of values of two digits, which is the most buckets.
+        The greatest count is this mean times the greatest number of buckets, one for each value of two digits.
         """
         if self.has_key_buckets:
             mean, bits = present(self.bucket).limit, 2 * self.partition_bits

@@ -43,7 +43,7 @@ class Stage(ABC):
     def moved(self, step: Step, n: int) -> int | None:
         """Return the bytes that a launch reads and writes for `n` keys, if every bucket fits a work-group.
 
-        None means that `step` is no launch of this stage, and none that it makes unnecessary.
+        None means that this stage neither has the launch nor makes it unnecessary.
         """
 
     @abstractmethod
