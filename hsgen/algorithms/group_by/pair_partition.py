@@ -2,8 +2,8 @@
 
 A stable sort keeps equal keys in their order, so a tile waits for earlier tiles.  If the order of values does not
 matter, no tile needs to wait: a work-group reserves space in each bucket by an atomic addition, and stores the pairs of
-its tile there in any order.  A *bucket* has the pairs whose keys share the bucket number: the highest bits from the
-first bit on in which sampled keys differ, as many as keep buckets small.
+its tile there in any order.  A *bucket* has the pairs whose keys share the *bucket number*: some bits of the key, from
+the highest bit down in which sampled keys differ.  There are as many bits as are needed to keep buckets small.
 
 The first launch counts the pairs of all buckets.  The next launch partitions the pairs by the *first digit*, the upper
 bits of the bucket number.  What follows depends on the sample:
@@ -52,8 +52,8 @@ _LOCAL = 160 << 10
 class Digits:
     """The widths of the bucket number and of the first digit, in bits.
 
-    bits: the greatest width of the bucket number.  A work-group has a counter on chip for each bucket, so it is
-    limited.
+    bits: the greatest width of the bucket number.  A work-group that counts the pairs of buckets has a counter on chip
+    for each bucket.
     first: the greatest width of the first digit.
     least: the least width of the first digit.
     """
@@ -123,7 +123,7 @@ class Shape:
 
     @property
     def most(self) -> int:
-        """The greatest count of pairs that are partitioned: with more, buckets of `bits` bits would be too large."""
+        """The greatest count of pairs that are partitioned.  For more pairs, 2^`digits.bits` buckets would be too large."""
         return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:
@@ -181,7 +181,7 @@ class PairPartition:
 
     @property
     def bucketed(self) -> bool:
-        """Whether pairs are partitioned into buckets, for any count."""
+        """Whether pairs are partitioned into buckets, for some counts."""
         return self.rest is not None and self.above < self.shape.most
 
 

@@ -50,10 +50,10 @@ FIELDS = {
 
 _LANES = {"chip": 512, "memory": 64}
 _GROUPS = {"chip": 1024, "memory": 64}
-"""`_LANES`: the number of lanes of a work-group.  `_GROUPS`: the greatest number of work-groups.
+"""The number of lanes of a work-group, and the greatest number of work-groups, by `Device.local`.
 
-The keys are values of `Device.local`: "chip" on GPUs, "memory" on CPUs.  A CPU has fewer cores than a GPU, and takes
-longer to start a work-group.
+`Device.local` is "chip" on GPUs, "memory" on CPUs.  A CPU has fewer cores than a GPU, and takes longer to start a
+work-group.
 """
 
 BLOCK = 32
@@ -68,9 +68,9 @@ _SHORT_ITEMS = 8
 _PAIR = 8
 """The bytes of a pair: a key of one 32-bit word, and its index.  Wide (64-bit) keys have larger pairs."""
 _NARROW = 16
-"""Lanes: if a GPU has subgroups of several widths, the narrowest at most this wide, a subgroup is one hardware thread.
+"""The greatest width, in lanes, of the narrowest subgroups of GPUs that run a subgroup as one hardware thread.
 
-The lanes of a subgroup then share the registers of the hardware thread, so wider subgroups have fewer registers a lane.
+The lanes of a subgroup share the registers of this thread, so a lane of a wider subgroup has fewer registers.
 """
 _LEAST_REGISTERS = 128
 """If a lane has at most this many registers and keys are wide, a lane takes only half of `_ITEMS` keys of a chunk."""
@@ -135,7 +135,7 @@ class Bounded:
 
     @property
     def limit(self) -> int:
-        """If there are more than 2 k + `limit` candidates, the kernel computes a lower bound and drops candidates."""
+        """If there are more than 2 k + `limit` candidates, the kernel computes a smaller bound and drops candidates."""
         return self.lanes
 
     @property
@@ -143,7 +143,7 @@ class Bounded:
         """The greatest number of candidates for which local memory has room.
 
         Candidates are pairs of a key and its index.  At most `take` lanes have pairs up to the exact bound, so there
-        are at most `take` x `items` such pairs.  To these come at most 2 `take` + `limit` candidates of earlier chunks.
+        are at most `take` x `items` such pairs.  Up to 2 `take` + `limit` further candidates come from earlier chunks.
         """
         most = self.take * self.items + 2 * self.take + self.limit
         return self.candidates or (most if self.take <= self.lanes // 2 else min(most, self.length))
@@ -165,7 +165,7 @@ class Sampled:
     block: the number of lanes of a block.  Each block computes one estimate; the bound is the median of the estimates.
     sample_mul, sample_div: a lane samples about ``length / sample_div * sample_mul / k`` keys of a row.
     scale_bits: the number of fraction bits in the fixed-point numbers of the estimate.
-    spare: for a small k, the bound is so high that it fills about 1/`spare` of the list.  A lower bound would take a
+    spare: for a small k, the bound is so high that it fills about 1/`spare` of the list.  A smaller bound would take a
     larger sample.
     run: the number of lanes, of different blocks, that sample adjacent keys.
     """

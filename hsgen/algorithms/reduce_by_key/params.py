@@ -29,10 +29,10 @@ FIELDS = {
 
 _LANES = {"chip": 256, "memory": 64}
 _GROUPS = {"chip": 2048, "memory": 64}
-"""`_LANES`: the number of lanes of a work-group.  `_GROUPS`: the greatest number of work-groups.
+"""The number of lanes of a work-group, and the greatest number of work-groups, by `Device.local`.
 
-The keys are values of `Device.local`: "chip" on GPUs, "memory" on CPUs.  A CPU has fewer cores than a GPU, and takes
-longer to start a work-group.
+`Device.local` is "chip" on GPUs, "memory" on CPUs.  A CPU has fewer cores than a GPU, and takes longer to start a
+work-group.
 """
 
 VECTOR = 4
@@ -42,9 +42,7 @@ STATES = 32
 
 _ITEMS = (15, 11, 7, 5, 3, 1)
 _IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 4), (True, False): (8, 4), (True, True): (8, 4)}
-"""With sections: (the most keys of a lane, the number of work-groups that a core must hold at once).
-
-The keys are (whether keys have 64 bits, whether keys have values).
+"""With sections, by (whether keys have 64 bits, whether keys have values): the most keys of a lane, and `resident`.
 """
 _LOCAL = 1 << 15  # the most bytes of local memory of a work-group, so that a core holds several
 
