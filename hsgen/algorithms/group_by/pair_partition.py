@@ -123,7 +123,7 @@ class Shape:
 
     @property
     def most(self) -> int:
-        """The greatest count of pairs that are partitioned.  For more pairs, 2^`digits.bits` buckets would be too large."""
+        """The greatest count of pairs that are partitioned; with more, 2^`digits.bits` buckets would be too large."""
         return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:

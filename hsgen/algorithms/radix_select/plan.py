@@ -172,7 +172,7 @@ def _scratch(p: Params) -> Scratch:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the least number of bytes of keys that a launch of `step` reads.  Longer rows than `capacity` are read twice.
+    """Return the least number of bytes of keys that a launch of `step` reads; rows above `capacity` are read twice.
 
     Accesses that only some of the keys need are not counted.
     """

@@ -31,7 +31,7 @@ pairs of keys are compared instead, which takes n / 16 steps per key.
 COMPARED = 64
 """If no segment of a window has more keys than this, all pairs of keys of each segment are compared.
 
-A subgroup of 32 lanes then holds a segment, with two keys in each lane.  Not for sequential lanes.
+A subgroup of 32 lanes then holds a segment, with two keys in each lane.  Sequential lanes do not use this number.
 """
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
