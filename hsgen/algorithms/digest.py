@@ -153,7 +153,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sum
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return every kernel, in the order of their launches.
 
-    `blank` clears the report, `digest` hashes the n elements and counts adjacent elements out of order, and `beyond`
+    `blank` clears the report.  `digest` hashes the n elements, and counts adjacent elements out of order.  `beyond`
     hashes the elements at or beyond n.
     """
     reads = (SOURCE, *([VALUES] if p.reads else []), REPORT)

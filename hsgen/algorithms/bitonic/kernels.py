@@ -113,9 +113,10 @@ def with_lane_halves(passes: Sequence[Pass], lanes: int) -> Sequence[Pass]:
 def flip(p: Params, scale: int) -> Kernel:
     """Return the streaming kernel that runs a flip stage and then `scale` - 1 half stages.
 
-    The virtual span (`passes`) has 2**scale strides.  Row i of a column lies in the strides [i, i + 1).  Its mirror row
-    lies in the strides [2**scale - 1 - i, 2**scale - i).  The virtual rows before the first key are the same fraction
-    of the span at every level.  The kernel therefore has no code for rows that always lie in this fraction.
+    The virtual rows (`passes`) of a merge are 2**scale strides.  Row i of a column lies in the strides [i, i + 1).  Its
+    mirror row lies in the strides [2**scale - 1 - i, 2**scale - i).  The virtual rows before the first key are the same
+    fraction of all virtual rows at every level.  The kernel therefore has no code for rows that always lie in this
+    fraction.
     """
     top, span = pow2_ceil(p.block), 1 << scale
     front = Fraction((top - p.block) * span, 2 * top)

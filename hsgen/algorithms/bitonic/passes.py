@@ -5,12 +5,12 @@ into registers, runs a network on these rows, and stores them.  A pass therefore
 tile in local memory, a row is W consecutive keys, one for each lane of a subgroup.  A subgroup processes a column.  In
 the streaming kernels, a row is a single key, and a lane processes a column.
 
-**Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The merge network has 2 P
-rows, with P = pow2_ceil(R): A ends and B starts in the middle of these rows, the *span*.  Rows of the network before A
-and after B do not exist in memory.  If they did, with the least key before A and the greatest key after B, no
-comparator would move them.  All comparators with such rows are therefore left out.  If a row is outside in every
-column, the generated code does not contain it; otherwise a guard tests for it at run time.  Merges are thus exact for
-any R and any count, without padding.
+**Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The rows of A and B are a
+*span*.  The merge network has 2 P virtual rows, with P = pow2_ceil(R).  A ends and B starts in the middle of the
+virtual rows.  Virtual rows before A and after B do not exist in memory.  Virtual rows before A count as the least key,
+those after B as the greatest key, so no comparator would move them.  All comparators with such rows are therefore left
+out.  If a row is outside in every column, the generated code does not contain it; otherwise a guard tests for it at run
+time.  Merges are thus exact for any R and any count, without padding.
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class _Placed:
         self.sorted_arrays = (self._own["destination"], self._own["values_out"])
 
     def sorting(self, step: Step) -> Step:
-        """Return a plan row of the sort that stores its results in scratch, and has its own arrays after them."""
+        """Return a plan row of the sort: its results go to scratch, and its own arrays lie after them."""
         bindings = (self._own.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
         return replace(step, bindings=tuple(bindings))
 

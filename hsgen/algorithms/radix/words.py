@@ -29,8 +29,9 @@ class Words:
     histogram: D words.
     unsorted, unsorted_groups: empty without `sorted_exit`.
     tile_states, group_histograms, bucket_starts: tables that begin at the same word, because a launch uses only one of
-    them.  Their size depends on the count.  use_partition and all later regions: in a hybrid sort, see
-    `hsgen.algorithms.radix.hybrid.regions`; else None.
+    them.  Their size depends on the count.
+
+    All regions from `use_partition` on are None, except in a hybrid sort (`hsgen.algorithms.radix.hybrid.regions`).
     """
 
     failed: Region

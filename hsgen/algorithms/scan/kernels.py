@@ -59,7 +59,7 @@ def _kernel(
 
 
 def _tile(p: Params) -> tuple[Array, ...]:
-    """The local arrays of a kernel that scans a tile: the rows of the tile, and for each column the sum before the tile."""
+    """The local arrays of a kernel that scans a tile: its rows, and for each column the sum before the tile."""
     return _keys("tile", p.work_group * p.pitch), _keys("bases", p.columns)
 
 
