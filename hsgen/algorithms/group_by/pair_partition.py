@@ -109,7 +109,7 @@ class Shape:
     table: the sizes of the hash tables.
     digits: the widths of the bucket number and of the first digit.
     sample: the number of keys of the sample.
-    cores: the number of cores of the device (SMs), which sets the number of work-groups of some launches.
+    cores: the number of cores of the device, which determines the number of work-groups of some launches.
     """
 
     count: Tiles = _COUNT

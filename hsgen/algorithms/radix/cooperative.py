@@ -2,7 +2,7 @@
 
 In each pass, a work-group loads its keys to registers, stores their histogram, and ranks them.  After a grid barrier,
 the work-group adds up the histograms of earlier work-groups and scatters its keys.  A second grid barrier ends the
-pass.
+pass, if the pass has moved keys.
 
 Before the passes, work-groups may try to partition the keys: each work-group is responsible for a range of the highest
 digit, gets the keys in this range, and sorts them on chip.  If this succeeds, no pass runs.
@@ -135,7 +135,8 @@ def _table(p: Cooperative) -> int:
 class Tables:
     """The regions of scratch: two tables with the histogram of each work-group, for passes of even and odd number.
 
-    With two tables, a work-group can store its next histogram while others still read the previous ones.
+    A pass that moves no key has no second barrier.  A work-group may then store the histogram of the next pass while
+    others still read the table of this pass.
     """
 
     grid_histograms: Region

@@ -1,7 +1,7 @@
 """Variants of radix sorts for the Python API `hsgen.cuda`: floats in numeric order, and argsorts with 64-bit indices.
 
-In numeric order, -0 equals +0 and all NaNs are equal.  Bundles do not have these variants, because the variants depend
-on the type of the keys, which only `hsgen.cuda` knows before it builds kernels.
+In numeric order, -0 equals +0 and all NaNs are equal.  Bundles do not have these variants: `hsgen.cuda` chooses them,
+because it knows the type of the keys of a call.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class Counting(Tiles):
 
     @property
     def long_run(self) -> int:
-        """Number of equal keys above which several lanes, not one, store the keys."""
+        """Length of a run of equal keys above which 32 lanes, not one lane, write the run."""
         return 64
 
 

@@ -6,9 +6,9 @@ tiles.  The rows are read twice.
 `lookback`: one launch, by decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
 Look-back", 2016).  The rows are read once.  On a device without guaranteed forward progress, a look-back may give up.
 Two later kernels then scan the tile again.
-`sections`: one launch that reads the rows once.  Tiles are divided into *sections* of as many tiles as a work-group has
-lanes.  A tile reads the states of all earlier tiles of its section, and that of the previous section, at once.  Sums
-are added in the same order in every call.
+`sections`: one launch that reads the rows once.  Tiles are divided into *sections* of at most as many tiles as a
+work-group has lanes.  A tile reads the states of all earlier tiles of its section, and that of the previous section, at
+once.  Sums are added in the same order in every call.
 """
 
 from hsgen.algorithms.scan.constraints import DERIVED, alone, derive, problems, space, specialize
