@@ -180,8 +180,8 @@ _ARGUMENTS: dict[str, Argument] = {"blank": Literal(), "digest": BitRange(), "be
 def plan(p: Params) -> Plan:
     """Return the launch plan.
 
-    For n = 0, the kernels write the report, too.  The grid of the kernel `beyond` depends on the second number of the
-    call, which is the number of all elements of the array.
+    For n = 0, the kernels write the report, too.  The second number of the call is the number of all elements of the
+    array.  The grid of the kernel `beyond` depends on it.
     """
     steps = (
         Step(

@@ -1,8 +1,8 @@
 """Gathering: result i is item index[i] of a table, for n indices, in one launch.
 
 An item consists of one or more adjacent values.  A work-group moves the items for a tile of indices.  On GPUs, adjacent
-lanes move adjacent values of the result, so their stores coalesce, and so do loads of the values of one item.  On CPUs,
-a work-group is one lane, which moves one item after another.
+lanes move adjacent values of the result, so their stores coalesce.  Loads of the values of one item coalesce too.  On
+CPUs, a work-group is one lane, which moves one item after another.
 """
 
 from __future__ import annotations

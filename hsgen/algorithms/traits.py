@@ -18,8 +18,8 @@ class Traits:
     joins: whether the algorithm runs after a sort of the same keys and values, in one plan.  Its module then has two
     more functions: `sorting` returns the signature of the sort, and `joined` returns the kernels and the plan of both.
     rule: whether one target table can stand for several variants.  The algorithm's module then has three more names.
-    `listed` returns whether a table does so, `RULE` has the keys of such a table, and `expanded` returns the tables of
-    the variants.
+    `RULE` has the keys of such a table.  `listed` returns whether a table is of this kind, and `expanded` returns the
+    tables of the variants.
     """
 
     bit_ranges: bool = False

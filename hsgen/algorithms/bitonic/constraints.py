@@ -160,7 +160,7 @@ def _box(width: int, device: Device) -> Box:
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a key width and a signature; None if such a sort is not supported.
 
-    Keys must have at least 32 bits, the target must have a table for the key width, and the kernels must fit local
+    Keys must have at least 32 bits, and the target must have a table for the key width.  The kernels must fit local
     memory.
 
     Packed words are compared as a whole, so their sort is not stable.  With values, kernels merge pairs of a key and

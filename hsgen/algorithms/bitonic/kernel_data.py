@@ -55,7 +55,7 @@ class LoopedBlock(BlockSort):
 
     The block has the least number of slabs that holds its keys, a power of two of at least `least`.  In every pass, a
     lane holds `height` rows, a power of two.  The same code can therefore merge runs of rows and columns of lanes.  The
-    first pass of a merge compares rows with their mirror rows, then runs the half stages among the rows of a lane.
+    first pass of a merge compares rows with their mirror rows.  Then it runs half stages among the rows of a lane.
     Further passes run the remaining half stages, down to adjacent rows.
 
     lanes: the numbers of lanes whose columns a merge joins, if the merges have separate code with constant masks.  If
@@ -98,9 +98,9 @@ class LoopedBlock(BlockSort):
 class RowBlock:
     """The kernel in which one sequential lane sorts a block of up to `most` keys, by rows of `row` keys (vectors).
 
-    The lane sorts runs of `row` rows in registers.  Then, in each merge level, it merges pairs of runs from one half of
-    a tile in local memory to the other half.  In each half, `row` copies of the greatest key follow each run, so that
-    loads of rows need no bounds check.
+    The lane sorts runs of `row` rows in registers.  In each merge level, the lane then merges pairs of runs from one
+    half of a tile in local memory to the other.  In each half, `row` copies of the greatest key follow each run, so
+    that loads of rows need no bounds check.
 
     chains: the number of independent merges that the lane interleaves.
     """

@@ -30,9 +30,9 @@ def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split:
     """Return the passes that merge two sorted groups of `lanes` / 2 columns into one sorted group of `lanes` columns.
 
     A column has `rows` rows.  The order within a group is lane-major (rank = lane * rows + row).  In the first pass,
-    lanes exchange keys: first in the flip stage, for which a lane must hold rows of its column together with their
-    mirror rows, then in half stages.  After these exchanges, each column is an arbitrary bitonic sequence.  Each lane
-    sorts its column by a recursive bitonic merge that allows odd lengths, so the number of rows may be any number.
+    lanes exchange keys in the flip stage and then in half stages.  For the flip stage, a lane must hold rows of its
+    column together with their mirror rows.  After these exchanges, each column is an arbitrary bitonic sequence.  Each
+    lane sorts its column by a recursive bitonic merge.  The merge allows odd lengths, so `rows` may be any number.
     scale, split: as in `merge_runs`.  most: as in `held_rows`.  spans: the number of groups that are merged.
     """
     fitting = held_rows(rows, most)

@@ -135,7 +135,7 @@ def truncate(
 def _run_pass(
     note: str, run: int, tile: int, stride: int, chunk: int, rows: tuple[Row, ...], ops: tuple[Op, ...]
 ) -> Pass:
-    """A pass of a merge of runs of `run` rows in a tile of `tile` rows, without the rows that are always outside."""
+    """A pass that merges runs of `run` rows in a tile of `tile` rows, without the rows that are always outside."""
     double = 2 * pow2_ceil(run)
     front, length = double // 2 - run, 2 * run
     rows, ops = truncate(rows, ops, front, length, double - chunk + stride)

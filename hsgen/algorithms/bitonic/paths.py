@@ -16,7 +16,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
 
 CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192
-"""A sequential lane: the number of keys of a chain, the number of chains, and the number of keys of a chain with rows.
+"""A sequential lane: the keys of a chain, the number of chains, and the keys of a chain that is merged by rows.
 
 All were measured: docs/results/merging.md.
 """

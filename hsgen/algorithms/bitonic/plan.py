@@ -261,7 +261,8 @@ def moved(p: Params, step: Step, n: int) -> int:
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
 
-    The counts are multiples of slabs, bounds of plan rows, and those that fill the last run of a level only in part.
+    The counts are multiples of slabs, and bounds of plan rows.  Further counts fill the last run of a level only in
+    part.
     """
     slab = p.height * p.subgroup
     counts = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}

@@ -86,8 +86,8 @@ def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[S
 def _buckets(p: PairPartition) -> Grid:
     """The grid of the bucket sort, with at least one work-group for each bucket.
 
-    The number of buckets is the least power of two for which the mean number of pairs per bucket is at most
-    `bucket.limit`.  The mean is therefore more than half of that limit, except with the least number of buckets.
+    The number of buckets is a power of two, and so large that the mean number of pairs per bucket is at most
+    `bucket.limit`.  The mean is more than half of that limit, except with the least number of buckets.
     """
     half, fewest = p.shape.bucket.limit // 2, 1 << p.shape.digits.least
     return _tiles(half, more=fewest if p.above < p.shape.bucket.limit * fewest else 0)

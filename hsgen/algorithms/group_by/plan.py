@@ -58,8 +58,8 @@ def _gated(
 ) -> tuple[list[Kernel], list[Step]]:
     """Return the kernels and plan rows of a group-by, extended by those of hash tables and of the pair partition.
 
-    The kernels of the sort and of the reduction get the buffer `gate`, through which they learn whether the groups have
-    been stored already.
+    The kernels of the sort and of the reduction get the buffer `gate`.  If hash tables have stored the groups, these
+    kernels return at once.
     top: the greatest count.  placed: the offsets of the arrays in scratch.
     """
     assert p.few is not None
@@ -84,8 +84,7 @@ def _gated(
 def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
     """Return a plan row of the sort, split into rows for different counts.
 
-    For counts at which pairs are partitioned into buckets, the sort runs only for sums of floats, which depend on the
-    order of values.
+    If pairs are partitioned into buckets, the sort runs only for sums of floats, which depend on the order of values.
     """
     between = (partition.above, partition.shape.most)
     if not partition.bucketed:

@@ -38,8 +38,7 @@ The numbers from `LARGE` to `ALONE` were measured: docs/results/h200.md.
 RANGES = {0: (1 << 21, 256, 20, 3), 4: (0, 256, 8, 4)}
 """The parameters of `merge_ranges` for 32-bit keys, by the size of a value in bytes.
 
-They are the count above which the kernel runs, the number of lanes of a work-group, the number of keys of a lane, and
-the number of work-groups that a core must hold at once.
+The parameters are the count above which the kernel runs, `range_lanes`, `range_items` and `resident`.
 """
 RANGED = 1 << 27
 """The most bytes of keys and values for which `merge_ranges` runs."""

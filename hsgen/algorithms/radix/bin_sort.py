@@ -20,8 +20,8 @@ from hsgen.core.keys import KeyType
 class Crowd:
     """The rule that tells when bins are *crowded*: too full to compare the keys of a bin with each other.
 
-    measure: "greatest": the number of keys in the fullest bin.  "mean": the mean number of comparisons per key, which
-    is the sum of the squared sizes of all bins, divided by the number of keys.
+    measure: "greatest": the number of keys in the fullest bin.  "mean": the mean number of comparisons per key: the sum
+    of the squares of all bin sizes, divided by the number of keys.
     limit: bins are crowded if the measure exceeds this number.
     """
 

@@ -30,7 +30,7 @@ REPEATED = 1 << 8
 The passes before the buckets may then have sorted whole buckets.  The bucket sort checks the order first.
 """
 NEAR = 3
-"""A lane compares its key with this many keys from the start of the bin without a check for the end of the bin.
+"""A lane compares its key with the first keys of the bin, as many as this, without a check for the end of the bin.
 
 With uniform keys, only one bin in fifty has more keys.
 """

@@ -1,9 +1,9 @@
 """Portions: above a certain count, a pass with look-back has several launches, which share one small table of states.
 
-The table has one row of states for each tile of a launch, with a 4-byte state for each value of the digit.  Each launch
-takes an equal portion of the tiles, for two reasons.  First, with rows for all tiles of all keys, the table could be
-too large compared with the keys.  Second, a state counts at most 2^30 - 1 keys; with portions, a state counts only keys
-of its portion.  Each launch stores the count of each digit over all tiles so far.  The next launch adds these counts.
+The table has a row for each tile of a launch, with a 4-byte state for each value of the digit.  Each launch takes an
+equal portion of the tiles, for two reasons.  First, with rows for all tiles of all keys, the table could be too large
+compared with the keys.  Second, a state counts at most 2^30 - 1 keys; with portions, a state counts only keys of its
+portion.  Each launch stores the count of each digit over all tiles so far.  The next launch adds these counts.
 """
 
 from __future__ import annotations

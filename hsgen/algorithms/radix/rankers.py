@@ -50,8 +50,8 @@ class Ranked(Tile):
     is this many keys later.  If `ahead` is at least `items`, the lane loads all values before it ranks (see `held`).
     resident: the number of work-groups of a ranking kernel that a core must hold at once (CUDA's launch bounds).  The
     compiler limits the registers of a lane accordingly.  0 leaves the number to the compiler.
-    spread: whether the slots of a tile in local memory are permuted within each row of 32 slots.  If all digits are
-    equally frequent, this prevents the first keys of all digits from lying in the same few of the 32 banks.
+    spread: whether the slots of a tile in local memory are permuted within each row of 32 slots.  Otherwise, if all
+    digits are equally frequent, the first keys of all digits would lie in a few of the 32 banks.
     """
 
     ranker: str

@@ -46,8 +46,8 @@ class ReduceScan(Ranked):
 
     sorted_exit: whether the first kernel that reads all keys checks if they are in order already.  If they are, no pass
     moves keys.
-    compact: whether kernel text is chosen for short compilation.  Full and partial tiles then share statements, loops
-    over the keys of a lane are unrolled in the text, and no pass is skipped.
+    compact: whether kernel text is chosen for short compilation.  Full and partial tiles then share statements, and no
+    pass is skipped.  Loops over the keys of a lane are unrolled in the text.
     large: whether the sort also supports 2^30 keys and more.  Kernels with 64-bit counts sort such arrays.  In
     strategies with look-back, the usual kernels do so as long as 32-bit counts suffice (`portions.halved`).
     """

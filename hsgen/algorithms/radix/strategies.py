@@ -1,7 +1,7 @@
 """The strategies by name, and the keys of their tables in target files.
 
 A strategy is a module of this package, and a folder of the same name under ``templates/radix``.  The target table of a
-radix sort has the key `strategy`, the keys of that strategy, and the keys of the strategy's fallback.
+radix sort has the key `strategy`, and the keys of that strategy and of its fallback.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ _NARROW = 16
 The lanes of a subgroup share the registers of this thread, so a lane of a wider subgroup has fewer registers.
 """
 _LEAST_REGISTERS = 128
-"""If a lane has at most this many registers and keys are wide, a lane takes only half of `_ITEMS` keys of a chunk."""
+"""If a lane has at most this many registers, and keys are wide, a lane takes half as many keys of a chunk."""
 _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
 """(length, entries): the list of candidates of a row has room for `entries` pairs, if the row is longer than `length`.
@@ -248,8 +248,7 @@ class Params:
     bin_sort: whether a work-group sorts its keys on chip by bins; otherwise by a bitonic network.
     crowd: bins are crowded if a bin has more keys than this.
     short: the selection by a bound from short rows.
-    chunk: the selection by a bound from a row that the registers of one work-group hold, or from a chunk of a longer
-    row.
+    chunk: the selection by a bound from a *chunk*: as many keys of a row as the registers of one work-group hold.
     resident: the number of work-groups of 256 lanes that a core must hold at once, with `bin_sort` and keys of one
     word.  With 4 work-groups, a lane has 64 registers.  With more registers per lane, a core would run fewer lanes, and
     fewer loads would be under way.

@@ -13,8 +13,8 @@ from hsgen.core.keys import KeyType
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
     """Return one search region: the candidate values of each parameter.  `problems` excludes some combinations.
 
-    On CPUs, `bin_sort` is always false.  Intel's compiler (2026.22) sometimes crashes when it compiles a sort by bins,
-    in a pass that depends on earlier content of the heap.
+    On CPUs, `bin_sort` is always false.  Intel's compiler (2026.22) sometimes crashes when it compiles a sort by bins.
+    The crash depends on earlier content of the heap.
     """
     least = 1 if device.local == "memory" else min(16, device.work_group)
     box = {

@@ -73,6 +73,6 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last key is in the middle of each row, or each item of a lane."""
+    """Return counts up to `greatest` whose last key is in the middle of each row of a tile, or is each item of a lane."""
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)} | set(range(2 * p.items))
     return [n for n in sorted(ends | {e + p.tile for e in ends}) if n <= greatest]

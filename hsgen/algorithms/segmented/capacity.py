@@ -20,14 +20,14 @@ The keys of a bin are compared with each other.  For a window with a crowded bin
 """
 
 NETWORKS = {4: (8, 16), 8: (8, 12)}
-"""The sizes in keys of the two sorting networks by which one lane sorts a tiny segment, by the bytes of a key.
+"""By the size of a key in bytes: the sizes in keys of the two sorting networks with which a lane sorts tiny segments.
 
-The greater network for keys of 8 bytes has 12 keys, because 16 such keys and the other variables of the kernel do not
-fit 64 registers.
+For keys of 8 bytes, the greater network has 12 keys.  16 such keys and the other variables of the kernel would not fit
+64 registers.
 
 Two networks were faster than one.  On an NVIDIA H100, 2^24 u32 keys in 2^22 random segments take 1.08 times as long
-with the network for 16 keys alone, because lanes wait for the longest segment.  They take 1.32 times as long with the
-network for 8 keys alone.
+with only the network for 16 keys: lanes wait for the longest segment.  The keys take 1.32 times as long with only the
+network for 8 keys.
 """
 
 TINY = 10

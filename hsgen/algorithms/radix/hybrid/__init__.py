@@ -5,7 +5,7 @@ partitions bring keys without values into buckets (`buckets`).  Two stable passe
 buckets (`pairs`).
 
 Buckets are *tried*: kernels find out whether each bucket fits a work-group.  If a bucket has more keys than a
-work-group holds, the *fallback*, a sort by passes over all digits, sorts all keys instead.
+work-group holds, the *fallback* sorts all keys instead, by passes over all digits.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ def large(p: Hybrid) -> Hybrid:
 def plan(p: Hybrid) -> Plan:
     """Return the launch plan of the sort.
 
-    For keys without values, the rows of the stages with buckets precede all rows of the fallback.  For pairs, the rows
-    lie between those of the fallback's histogram, which the stages read, and those of its passes.  If buckets have
-    sorted the keys, the kernels of the fallback return at once.
+    For keys without values, the rows of the stages with buckets precede all rows of the fallback.  For pairs, they
+    follow the rows of the fallback's histogram, which the stages read, and precede the rows of its passes.  If buckets
+    have sorted the keys, the kernels of the fallback return at once.
     """
     high = max_n(p)
     keys = KeyBuckets(p).steps(high) if p.has_key_buckets else []

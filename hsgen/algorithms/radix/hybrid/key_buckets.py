@@ -141,8 +141,8 @@ class KeyBuckets(Stage):
     def _counting(self, device: Device) -> Iterator[Problem]:
         """Yield the problems of `p.counting`.
 
-        The two digits of the partitions must cover all bits that are not counted, and scratch must have room for the
-        list of buckets.
+        The two digits of the partitions must cover all bits that are not counted.  Scratch must have room for the list
+        of buckets.
         """
         p = self.p
         if p.counting is None:

@@ -31,8 +31,8 @@ from hsgen.core.keys import PLAIN
 EARLY = 1 << 8
 """A flag in `pass_order`, for passes that precede buckets.
 
-A pass with the flag stores keys even in an argsort whose caller discards the sorted keys, because the bucket sort reads
-the keys.
+A pass with the flag always stores keys, because the bucket sort reads them.  Other passes store no keys if the caller
+of an argsort discards them.
 """
 _LANES = 1024  # lanes that a core with 65536 registers holds if each lane uses 64 registers
 _LOCAL = 1 << 17  # bytes: a core holds only one work-group that uses more local memory than this
