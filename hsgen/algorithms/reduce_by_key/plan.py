@@ -73,6 +73,8 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last key is in the middle of each row of a tile, or is each item of a lane."""
+    """Return counts up to `greatest` for tests of bounds checks.
+
+    Their last keys are in the middle of each row of a tile, or are the items of one lane."""
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)} | set(range(2 * p.items))
     return [n for n in sorted(ends | {e + p.tile for e in ends}) if n <= greatest]

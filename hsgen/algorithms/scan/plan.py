@@ -73,7 +73,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last element is in the middle of the lanes, one count for each item of a tile.
+    """Return counts up to `greatest` whose last element is in the middle of the lanes, one for each item of a tile.
 
     The bounds check then excludes some lanes but not all.
     """

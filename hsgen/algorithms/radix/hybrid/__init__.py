@@ -75,8 +75,8 @@ def large(p: Hybrid) -> Hybrid:
 def plan(p: Hybrid) -> Plan:
     """Return the launch plan of the sort.
 
-    For keys without values, the rows of the stages with buckets precede all rows of the fallback.  For pairs, they
-    follow the rows of the fallback's histogram, which the stages read, and precede the rows of its passes.  If buckets
+    For keys without values, the rows of the stages with buckets precede all rows of the fallback.  For pairs, these
+    rows follow those of the fallback's histogram, which the stages read, and precede those of its passes.  If buckets
     have sorted the keys, the kernels of the fallback return at once.
     """
     high = max_n(p)
