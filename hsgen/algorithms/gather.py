@@ -85,7 +85,7 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Params:
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values of a target table that no other values could mend."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
     if "batch" in values and device.local == "memory":
         problem = 'lanes move whole items where local memory is ordinary memory (device.local = "memory")'

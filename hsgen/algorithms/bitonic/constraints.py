@@ -20,7 +20,7 @@ LEAST_BLOCK = 256  # the keys of a run that a sequential lane sorts in registers
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values of a target table that no other values could mend."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     if (height := values.get("height", 2)) % 2:
         yield "height", f"{height} is odd", f"give an even number, {height - 1 or 2} or {height + 1}"
     yield from device_constraints.subgroup(values, device, "give 1, which uses local memory instead")

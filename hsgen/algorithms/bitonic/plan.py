@@ -15,10 +15,10 @@ from hsgen.core.networks import pow2_ceil
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, scratch_of
 
-MAX_N = 1 << 29  # kernels index by signed 32-bit integers, and a virtual span has up to 4 n slots
-MAX_ROWS_N = (1 << 30) - 1  # if all merges are by merge paths, there are at most 2 n slots
+MAX_N = 1 << 29  # kernels index by signed 32-bit integers, and virtual rows reach up to index 4 n
+MAX_ROWS_N = (1 << 30) - 1  # if all merges are by merge paths, indices reach up to 2 n
 LEAST_TILE, TILES = 4096, 2
-"""Tiles of sequential lanes: the least number of keys of a tile, and the number of tiles for few keys.
+"""Tiles of sequential lanes: the least keys of a tile, and the number of tiles into which few keys are divided.
 
 Both were measured: docs/results/embedded-cpu.md.
 """

@@ -127,7 +127,7 @@ class Shape:
         return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:
-        """Return how many keys of a sample must be repeated, so that tables are used.
+        """Return the least number of repeated keys in a sample for which tables are used.
 
         The number is what to expect if groups fill a quarter of all slots, or half of them with the widest first digit.
         Fewer repeated keys mean more groups, which would fill more slots.

@@ -16,7 +16,7 @@ ROWS = (2, 4, 8, 16)
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values that no other values could mend."""
+    """Yield the problems of values that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
 
 

@@ -23,7 +23,7 @@ _OWN = {
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values of a target table that no other values could mend."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from _lanes(values, device)
     yield from strategies.misplaced(values)
 

@@ -206,7 +206,7 @@ def notes(p: Params) -> list[tuple[str, str]]:
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values of a target table that no other values could mend."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.grid(values, device)
     yield from device_constraints.powers(values, "work_group")

@@ -21,7 +21,7 @@ LEAST = 16  # the least rows of a tile that looks back: smaller tiles would need
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of single values of a target table that no other values could mend."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.subgroup(values, device, 'give another coordination than "sections"')
     if values.get("coordination") == "sections" and not device.promised:

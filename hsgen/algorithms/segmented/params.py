@@ -16,7 +16,7 @@ from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 16
-"""The number of sequential lanes that sort short segments together: those of a vector of 32-bit words."""
+"""The number of sequential lanes that sort short segments together: as many as a vector has 32-bit words."""
 TOGETHER, LONG = 65536, 16384
 """Sequential lanes: the size of a window in bytes of keys, and the most keys of a medium segment.
 

@@ -16,7 +16,7 @@ CROWDED = {
         greatest=11,
     ),
 }
-"""The key for the digits by which buckets with crowded bins are sorted: their number of bits."""
+"""The target key for the bits of a digit, in sorts of buckets with crowded bins."""
 
 SAMPLE = {
     "sample": Field(
@@ -27,9 +27,9 @@ SAMPLE = {
         greatest=8192,
     ),
 }
-"""The key for the sample: its number of keys.
+"""The target key for the size of the sample.
 
-By the sample, kernels decide before any key moves whether to try buckets.
+By the sample, kernels decide whether to try buckets, before any key of the array moves.
 """
 
 FIELDS: Mapping[str, Field] = {
@@ -43,4 +43,4 @@ FIELDS: Mapping[str, Field] = {
 }
 
 FALLBACK = "fallback"
-"""The key for the fallback: the strategy that sorts the keys if a bucket has more keys than a work-group holds."""
+"""The target key for the fallback: the strategy that sorts the array if a bucket exceeds what a work-group holds."""
