@@ -36,31 +36,36 @@ class Algorithm(Protocol):
 
     @property
     def TRAITS(self) -> Traits:
-        """The algorithm's capabilities, as far as other packages need to know them."""
+        """The algorithm's capabilities that other packages ask about."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
         """The keys that the algorithm's table in a target may have."""
 
     def params(self, key: KeyType, values: Mapping[str, Any]) -> Any:
-        """Return P for the values of a target table that FIELDS has checked."""
+        """Return P for the values of a target table; the caller has checked their types and ranges against FIELDS."""
 
     def alone(self, values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-        """Return the problems that a single value has by itself, as (key, problem, remedy)."""
+        """Return the problems of values that are invalid whatever the other values are, as (key, problem, remedy).
+
+        The values are those of a target table, which may be incomplete.
+        """
 
     def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
-        """Return all problems of the complete parameters, as (key, problem, remedy)."""
+        """Return the problems of complete parameters on a device, as (key, problem, remedy)."""
 
     def space(self, key: KeyType, device: Device) -> tuple[Box, ...]:
         """Return the search regions for a device: lists of values for the keys of the target table.
 
-        `problems` excludes some of the combinations.  A key that no region contains keeps the target's value.
+        A search tries the combinations for which `problems` returns nothing.  A key that no region contains keeps the
+        target's value.
         """
 
     def specialize(self, p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
         """Return P for a key width and a signature; None if the algorithm does not support them.
 
-        p: the target's P for plain keys, by key width.
+        p: the parameters that the target's tables state: P by key width, such as "u32".  For an algorithm in
+        `IMPLICIT`, parameters of all algorithms by label.
         """
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
@@ -70,25 +75,25 @@ class Algorithm(Protocol):
         """Return the launch plan."""
 
     def moved(self, p: Any, step: Step, n: int) -> int:
-        """Return the bytes that one launch reads and writes for `n` keys."""
+        """Return the bytes of device memory that one launch of `step` reads and writes for `n` keys."""
 
     def block(self, p: Any) -> int:
-        """Return the number of keys of a work-group.  Validation tests more counts around its multiples."""
+        """Return the number of keys that one work-group handles.  Validation tests counts around multiples of it."""
 
     def test_counts(self, p: Any, greatest: int) -> list[int]:
-        """Return the counts up to `greatest` at which the plan or a kernel changes its path.  Tests cover them."""
+        """Return the counts up to `greatest` at which other launches run, or a kernel takes another path, for tests."""
 
     def row_test_counts(self, p: Any, greatest: int) -> list[int]:
         """Return counts up to `greatest` for tests of bounds checks.
 
-        With some of these counts, each bounds check of each kernel passes in some lanes and fails in other lanes.
+        For each bounds check of each kernel, one of these counts lets some lanes pass the check and other lanes fail.
         """
 
     def context(self, p: Any) -> Mapping[str, Any]:
         """Return the names that the algorithm's templates may use in addition to `kernel` and `p`."""
 
     def notes(self, p: Any) -> list[tuple[str, str]]:
-        """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+        """Return derived values as (name, text) pairs, for the comments of generated headers and for `hsgen show`."""
 
 
 def _discovered() -> dict[str, Algorithm]:
@@ -106,23 +111,23 @@ ALGORITHMS: Mapping[str, Algorithm] = {
 """The algorithms that need a table in a target; a target without the table does not support them."""
 
 IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if name not in ALGORITHMS}
-"""The algorithms that need no table in a target: `specialize` derives their parameters.
+"""The algorithms that need no table in a target: `specialize` derives their parameters from those of other algorithms.
 
-`specialize` receives the device, and a dictionary of the target's parameters by label, such as "radix".  These
-parameters are those for the key width, or those for u32 if keys have fewer than 32 bits.
+`specialize` receives the target's parameters by label, such as "radix".  These are the parameters for the key width.
+For u8 and u16 keys, if no table of the target has that width, they are the parameters for u32.
 """
 
 OPTIONAL: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in IMPLICIT.items() if algorithm.FIELDS}
-"""The algorithms of `IMPLICIT` whose derived parameters a table in a target may replace."""
+"""The algorithms of `IMPLICIT` that may have a table in a target.  Its values replace derived parameters."""
 
 TABLES: Mapping[str, Algorithm] = {**ALGORITHMS, **OPTIONAL}
 """The algorithms that may have tables in targets."""
 
 DERIVED: Mapping[str, Any] = {label: a for a in ALGORITHMS.values() for label in getattr(a, "DERIVED", ())}
-"""Maps each label that needs no table in a target to its algorithm, although the algorithm's other labels need one.
+"""The algorithm in `ALGORITHMS` of each label that needs no table in a target: the target's other tables suffice.
 
-The algorithm's function `derive` returns P, or None if the label is not supported.  It takes the label, a dictionary of
-the target's parameters for the key width by label, the key type, and the device.
+The call ``derive(label, params, key, device)`` of the algorithm returns P, or None if the label is not supported.
+`params` has the target's parameters for the key width `key`, by label.
 """
 
 AUTO = "auto"
@@ -130,7 +135,7 @@ AUTO = "auto"
 
 
 def named(label: str) -> Algorithm:
-    """Return the algorithm of a label, such as "radix" or "radix-bits2"."""
+    """Return the algorithm of a label: its name, such as "radix", or name and variant, such as "radix-bits2"."""
     return EVERY[label.split("-")[0]]
 
 
@@ -142,10 +147,10 @@ def operation(label: str) -> Operation:
 
 
 def listed(package: str, names: Iterable[str]) -> dict[str, str]:
-    """Map the algorithms in `names` to the names of their modules in another package.
+    """Return, by algorithm, the full name of the module in `package` that has the name of the algorithm's module here.
 
-    A package's module for an algorithm has the same name as the algorithm's module here.  Algorithms for which the
-    package has no module are left out.
+    Algorithms for which the package has no module are left out.
+    names: the names of the algorithms to look for.
     """
     modules = {name: f"{package}.{str(cast(Any, EVERY[name]).__name__).rpartition('.')[2]}" for name in names}
     return {name: module for name, module in modules.items() if find_spec(module)}

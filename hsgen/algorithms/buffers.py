@@ -1,4 +1,4 @@
-"""The buffers that several algorithms have in common, with the names that templates use."""
+"""The buffers of kernels of several algorithms, with the names that templates use."""
 
 from __future__ import annotations
 

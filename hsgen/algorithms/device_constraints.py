@@ -1,4 +1,4 @@
-"""Constraints that the facts of the device put on single parameters, for use by all algorithms."""
+"""Checks of parameters against the facts of the device, which several algorithms use."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Problem = tuple[str, str, str]
 
 
 def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterator[Problem]:
-    """Yield the problem of a subgroup width that the device lacks.
+    """Yield a problem if the device does not have the subgroup width in `values`.
 
-    `without` is the remedy for devices without shuffles.
+    without: the remedy for devices without shuffles.
     """
     width = values.get("subgroup", 1)
     widths = [w for w in device.subgroups if w > 1]
@@ -26,16 +26,16 @@ def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterato
 
 
 def grid(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problem of a number of work-groups that exceeds the device's greatest grid."""
+    """Yield a problem if the number of work-groups in `values` exceeds the device's greatest grid."""
     if values.get("groups", 1) > device.groups:
         problem = f"{values['groups']} work-groups exceed the limit of {device.groups} in one dimension"
         yield "groups", problem, f"give at most {device.groups}"
 
 
 def tile(tile: int, usual: int, most: int, device: Device) -> Iterator[Problem]:
-    """Yield the problem of a tile that is too small: the largest grid cannot cover `most` items.
+    """Yield a problem if tiles of `tile` items are so small that the device's greatest grid cannot cover `most` items.
 
-    A tile of `usual` items is always accepted.
+    usual: the default size of a tile, which is always accepted.
     """
     least = min(usual, -(-most // device.groups))
     if tile < least:
@@ -44,7 +44,7 @@ def tile(tile: int, usual: int, most: int, device: Device) -> Iterator[Problem]:
 
 
 def powers(values: Mapping[str, Any], *names: str) -> Iterator[Problem]:
-    """Yield the problems of values that must be powers of two."""
+    """Yield a problem for each value among `names` that is not a power of two."""
     for name in names:
         value = values.get(name, 1)
         if value & (value - 1):
@@ -53,7 +53,7 @@ def powers(values: Mapping[str, Any], *names: str) -> Iterator[Problem]:
 
 
 def launch(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problem of too large a work-group, and that of look-back on a device without forward progress."""
+    """Yield a problem if work-groups are too large, or for look-back on a device without forward progress."""
     if values.get("work_group", 1) > device.work_group:
         problem = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
         yield "work_group", problem, f"give at most {device.work_group}"

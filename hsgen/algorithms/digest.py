@@ -1,9 +1,12 @@
-"""Digests of arrays.  A host verifies a sort by comparing the digests before and after the sort.
+"""Digests of arrays.  A host verifies a sort by comparing the digests of the array before and after the sort.
 
-A digest has three kinds of words.  Hashes that do not depend on order cover the keys, and the keys with their values.
-Counts give the number of adjacent elements out of order.  A hash that includes positions covers the elements at or
-beyond n.  All arithmetic is 32-bit.  The mixers are the finalizer of MurmurHash3 (A. Appleby) and "lowbias32" (C.
-Wellons, hash-prospector).
+A digest consists of 32-bit words:
+- hashes of all keys, and of all keys with their values, which do not depend on the order of elements;
+- the numbers of adjacent elements that are out of order;
+- a hash of the elements at or beyond n, with their positions, because a sort must not change them.
+
+All arithmetic is 32-bit.  The mixers are the finalizer of MurmurHash3 (A. Appleby) and "lowbias32" (C. Wellons,
+hash-prospector).
 """
 
 from __future__ import annotations
@@ -29,8 +32,9 @@ NAME, OPERATION = "digest", "digest"
 TRAITS = Traits(bit_ranges=True)
 
 MAX_ELEMENTS = (1 << 31) - (1 << 20)
-"""The greatest count of elements, and of 32-bit words in all values.  Indices are signed 32-bit integers, and kernels
-compute indices beyond the count, by up to one element for each lane.
+"""The greatest number of elements, and of 32-bit words in all values together.
+
+Indices are signed 32-bit integers, and kernels compute indices beyond the count, by up to one element for each lane.
 """
 
 REPORT = Buffer(name="report", type="u32")
@@ -38,21 +42,22 @@ VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 
 _LANES, _ITEMS = 256, 16
 _GROUPS = {"chip": 1024, "memory": 64}
-"""The greatest number of work-groups, by the kind of local memory.  A CPU ("memory") has few cores, and takes longer
-than a GPU to start a work-group.
+"""The greatest number of work-groups, by `Device.local`: "chip" on GPUs, "memory" on CPUs.
+
+A CPU has fewer cores than a GPU, and takes longer to start a work-group.
 """
 _SUMS = 6
-"""The number of words in a report that are sums over elements: two hashes of two words each, and two counts."""
+"""The number of words of a report that are sums over elements: two hashes of two words each, and two counts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
     """The parameters of a digest, which are derived from the device.
 
-    work_group: the lanes of a work-group.
-    items: the elements per lane.  A tile has `work_group` x `items` elements.
-    groups: the greatest number of work-groups of a launch.  Each has several tiles if needed.
-    begin: the first bit of the key: 32 if a value is packed below the key, otherwise 0.
+    work_group: the number of lanes of a work-group.
+    items: the number of elements per lane of a tile.
+    groups: the greatest number of work-groups of a launch.  If there are more tiles, each takes several.
+    begin: the first bit of the key in an element: 32 if a value is packed below the key, otherwise 0.
     """
 
     key: KeyType
@@ -64,12 +69,12 @@ class Params:
 
     @property
     def tile(self) -> int:
-        """The number of elements that a work-group processes at once."""
+        """The number of elements of a tile: `work_group` x `items`."""
         return self.work_group * self.items
 
     @property
     def key_words(self) -> tuple[int, ...]:
-        """The index of the first bit in an element, for each 32-bit word of the key."""
+        """For each 32-bit word of the key, the index of its first bit in an element."""
         return tuple(range(self.begin, self.key.bits, 32))
 
     @property
@@ -79,34 +84,34 @@ class Params:
 
     @property
     def reads(self) -> bool:
-        """Whether values are read from a separate buffer."""
+        """Whether kernels read values from a buffer of their own."""
         return self.signature.value_bytes > 0 and not self.signature.index
 
     @property
     def part(self) -> bool:
-        """Whether keys are compared only by the bit range that the argument gives."""
+        """Whether keys are compared only by the bit range in the kernel's argument."""
         return self.signature.bit_range or self.begin > 0
 
     @property
     def max_n(self) -> int:
-        """The greatest count of elements."""
+        """The greatest number of elements."""
         return MAX_ELEMENTS // max(1, self.value_words if self.reads else 1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hashed:
-    """The template that a digest uses for its values.
+    """The variant of a kernel (see `hsgen.core.kernels.VARIANT`).
 
-    values: the set of macros for values in a buffer, packed values, indices, or no values.
+    values: where values are: in a buffer, or packed below the keys; or they are indices, or there are none.
     """
 
     values: str
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None if the digest is not supported.
+    """Return the parameters for a key width and a signature; None if such a digest is not supported.
 
-    The target must sort such keys.  The count must not be in device memory.
+    A digest requires that the target has a sort for such keys.  The count must not be in device memory.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p) or signature.device_count:
         return None
@@ -122,12 +127,15 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters, given the values of the fields of `Params` by name."""
+    """Return the parameters whose fields have the given values, by name."""
     return Params(key=key, **values)
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
-    """Return a kernel of a digest.  `sums` is the number of sums that a work-group keeps in local memory."""
+    """Return a kernel of a digest.
+
+    sums: the number of sums that a work-group keeps in local memory.
+    """
     where = "indices" if p.signature.index else "buffered" if p.reads else "packed" if p.begin else "no_values"
     return Kernel(
         name=name,
@@ -143,9 +151,10 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sum
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in the order in which they run.
+    """Return every kernel, in the order of their launches.
 
-    `blank` clears the report, `digest` digests the elements, and `beyond` hashes the elements beyond n.
+    `blank` clears the report.  `digest` hashes the n elements, and counts adjacent elements out of order.  `beyond`
+    hashes the elements at or beyond n.
     """
     reads = (SOURCE, *([VALUES] if p.reads else []), REPORT)
     return (
@@ -169,10 +178,10 @@ _ARGUMENTS: dict[str, Argument] = {"blank": Literal(), "digest": BitRange(), "be
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan.
+    """Return the launch plan.
 
-    The report is also written for n = 0.  The grid of the kernel `beyond` depends on the second number of the call: the
-    number of all elements, before and beyond n.
+    For n = 0, the kernels write the report, too.  The second number of the call is the number of all elements of the
+    array.  The grid of the kernel `beyond` depends on it.
     """
     steps = (
         Step(
@@ -188,40 +197,40 @@ def plan(p: Params) -> Plan:
 
 
 def _grid(p: Params, kernel: str) -> Grid:
-    """The grid of a launch."""
+    """The grid of the launch of a kernel."""
     if kernel == "blank":
         return Grid(add=1, cap=1)  # one work-group, also for n = 0
     return Grid(x="number" if kernel == "beyond" else "n", add=p.tile - 1, div=p.tile, cap=p.groups)
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch reads for `n` elements; elements beyond n are not counted.
+    """Return the bytes that a launch reads for `n` elements, without those beyond n.
 
-    A lane also reads the adjacent element.  Caches serve these reads, so they are not counted.
+    A lane also reads the element after its own.  Caches serve these reads, so they are not counted.
     """
     values = p.signature.value_bytes if p.reads else 0
     return n * (p.key.bytes + values) if step.kernel == "digest" else 0
 
 
 def block(p: Params) -> int:
-    """Return the number of elements in a tile.  Validation tests more counts around its multiples."""
+    """Return the number of elements in a tile; validation tests counts around multiples of it."""
     return p.tile
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` that fill a number of tiles, or that reach the limit of work-groups."""
+    """Return the counts up to `greatest` that fill 0 to 4 tiles, or that need the greatest number of work-groups."""
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile), p.groups * p.tile}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last element falls in each row of a tile.
+    """Return counts up to `greatest` whose last element is in the middle of a row of a tile, one count for each row.
 
-    A row has one element for each lane.
+    A row is one element of each lane.
     """
     return [n for n in range(p.work_group // 2, p.tile, p.work_group) if n <= greatest]
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return the tile as a (name, text) pair, for headers and `hsgen show`."""
     return [("elements", f"at most {p.groups} work-groups of {p.work_group} lanes, {p.tile} at a time")]

@@ -1,8 +1,8 @@
-"""Gathering items by index, in one launch.
+"""Gathering: result i is item index[i] of a table, for n indices, in one launch.
 
-An item consists of one or more values.  A work-group moves a tile of items.  Its lanes take adjacent values of the
-result, so their stores coalesce.  Loads of the values of one item coalesce too.  On CPUs, a work-group is one lane,
-which moves one item after another.
+An item consists of one or more adjacent values.  A work-group moves the items for a tile of indices.  On GPUs, adjacent
+lanes move adjacent values of the result, so their stores coalesce.  Loads of the values of one item coalesce too.  On
+CPUs, a work-group is one lane, which moves one item after another.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAME, OPERATION = "gather", "gather"
 TRAITS = Traits()
 
 MAX_N = 1 << 30
-"""The greatest count of indices: positions are signed 32-bit integers, and the last tile may extend beyond n."""
+"""The greatest number of indices: kernels count in signed 32-bit integers, and the last tile may extend beyond n."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group", required=False, least=1),
@@ -35,23 +35,21 @@ FIELDS = {
 }
 
 _LANES = {"chip": 256, "memory": 1}
-"""The lanes of a work-group, by the kind of local memory.  A core of a CPU ("memory") moves one item after another."""
+"""The number of lanes of a work-group, by `Device.local`.  On a CPU ("memory"), one lane moves item after item."""
 _ITEMS = {"chip": 512, "memory": 1024}
-"""The items of a tile, by the kind of local memory."""
+"""The number of items of a tile, by `Device.local`: "chip" on GPUs, "memory" on CPUs."""
 _WIDTHS = (2, 3, 5, 16)
-"""For items of these numbers of values, tests choose counts that end with a tile.  The count of a test is a number of
-values, not of items.
-"""
+"""Numbers of values per item that tests use.  The count of a test is a number of values, not of items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a gather, derived from the device unless a target table ``[gather.KEY]`` gives them.
+    """The parameters of a gather, derived from the device unless a target table ``[gather.KEY]`` states them.
 
-    work_group: the lanes of a work-group.
-    tile: the items that a work-group moves.
-    batch: the number of values that a lane loads before it stores them.
-    whole_items: whether each lane moves whole items, instead of single values.
+    work_group: the number of lanes of a work-group.
+    tile: the number of items that a work-group moves.
+    batch: the number of values that a lane loads before it stores the first of them.
+    whole_items: whether each lane moves whole items, not single values.
     """
 
     key: KeyType
@@ -63,9 +61,9 @@ class Params:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for 32-bit indices and a kind of values; None if the gather is not supported.
+    """Return the parameters for a signature with values; None if such a gather is not supported.
 
-    Indices of other widths and signatures without values are not supported.  The target must sort 32-bit keys.
+    Indices have 32 bits: `key` is their width.  A gather requires that the target has a sort for such keys.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -82,12 +80,12 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters, given the values of the fields of `Params` by name."""
+    """Return the parameters whose fields have the given values, by name."""
     return Params(key=key, **values)
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems that a single value has by itself."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
     if "batch" in values and device.local == "memory":
         problem = 'lanes move whole items where local memory is ordinary memory (device.local = "memory")'
@@ -95,15 +93,12 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the complete parameters."""
+    """Return all problems of complete parameters."""
     return list(device_constraints.tile(p.tile, _ITEMS[device.local], MAX_N, device))
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one search region.
-
-    On GPUs, it is for lanes that move the values of an item together; on CPUs, for lanes that each move whole items.
-    """
+    """Return one search region: on GPUs for lanes that move single values, on CPUs for lanes that move whole items."""
     if device.local == "memory":
         return ({"work_group": steps(1, min(256, device.work_group)), "tile": steps(64, 65536)},)
     box = {
@@ -115,7 +110,7 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return a tuple of the only kernel."""
+    """Return the only kernel, as a tuple."""
     return (
         Kernel(
             name="gather",
@@ -135,7 +130,7 @@ def context(p: Params) -> dict[str, object]:
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch, with a work-group for each tile."""
+    """Return the launch plan: one launch, with a work-group for each tile."""
     step = Step(
         kernel="gather",
         bindings=(Binding(role="source"), Binding(role="values"), Binding(role="values_out")),
@@ -146,23 +141,23 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that the launch reads and writes if items have one value."""
+    """Return the bytes that the launch reads and writes for `n` indices, if an item is one value."""
     return n * (p.key.bytes + 2 * p.signature.value_bytes)
 
 
 def block(p: Params) -> int:
-    """Return the number of items that a work-group moves."""
+    """Return the number of items that a work-group moves; validation tests counts around multiples of it."""
     return p.tile
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` that fill a number of work-groups, for items of several widths."""
+    """Return the counts up to `greatest` that fill 1, 2 or 5 work-groups, for items of 1 value or `_WIDTHS` values."""
     counts = {0, 1, greatest, *(tiles * p.tile * width for tiles in (1, 2, 5) for width in (1, *_WIDTHS))}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last item falls in each row of lanes of a tile."""
+    """Return counts up to `greatest` whose last value is in the middle of the lanes, one for each step of a tile."""
     if p.whole_items:
         return []
     ends = (batch * p.work_group + p.work_group // 2 for batch in range(p.tile // p.work_group))
@@ -170,6 +165,6 @@ def row_test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return the tile as a (name, text) pair, for headers and `hsgen show`."""
     lanes = "" if p.whole_items else f", whose values {p.work_group} lanes move together"
     return [("tile", f"{p.tile} items{lanes}")]

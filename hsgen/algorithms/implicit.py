@@ -1,4 +1,7 @@
-"""Definitions for algorithms that have no tables in targets, and hence no values to check or to tune."""
+"""The parts of the interface `Algorithm` for algorithms without tables in targets: no keys, no checks, no search space.
+
+The modules of such algorithms import these names.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,12 @@ FIELDS: Mapping[str, Field] = {}
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-    """Return no problems: targets have no values for the algorithm."""
+    """Return no problems, because targets state no values for the algorithm."""
     return ()
 
 
 def problems(p: Any, device: Device) -> list[tuple[str, str, str]]:
-    """Return no problems: all parameters are derived, from the device and from the target's tables for sorts."""
+    """Return no problems, because all parameters are derived from the device and from the target's tables for sorts."""
     return []
 
 

@@ -1,7 +1,7 @@
-"""Packing the columns of rows into keys, in one launch.
+"""Packing rows of up to four columns into keys, in one launch.  A sort of these keys sorts the rows.
 
-A lane joins the columns of a row.  A work-group packs a tile of rows.  Its lanes take adjacent rows, so loads and
-stores coalesce.  On CPUs, a work-group has 32 lanes, which OpenCL runtimes run as vectors.
+A lane joins the columns of a row to one key.  A work-group packs a tile of rows, and its lanes take adjacent rows, so
+loads and stores coalesce.  On CPUs, a work-group has 32 lanes, which OpenCL runtimes run as vectors.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NAME, OPERATION = "pack", "pack"
 TRAITS = Traits()
 
 MAX_N = 1 << 30
-"""The greatest count of rows: kernels index the words of a column by signed 32-bit integers."""
+"""The greatest number of rows: kernels index the words of a column by signed 32-bit integers."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group", required=False, least=1),
@@ -42,18 +42,19 @@ BUFFERS = tuple(
 """The buffers of columns, from the most significant column to the least."""
 
 _LANES = {"chip": 256, "memory": 32}
-"""The lanes of a work-group, by the kind of local memory.  The runtime of a CPU ("memory") runs lanes as one vector if
-they take the same branches.
+"""The number of lanes of a work-group, by `Device.local`: "chip" on GPUs, "memory" on CPUs.
+
+The runtime of a CPU runs lanes as one vector if they take the same branches, as here.
 """
 _TILE = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a pack, derived from the device unless a target table ``[pack.KEY]`` gives them.
+    """The parameters of a pack, derived from the device unless a target table ``[pack.KEY]`` states them.
 
-    work_group: the lanes of a work-group.
-    tile: the rows that a work-group packs.
+    work_group: the number of lanes of a work-group.
+    tile: the number of rows that a work-group packs.
     """
 
     key: KeyType
@@ -64,12 +65,12 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """A column, as the template needs it.
+    """Where the kernel finds a column and its layout.
 
     buffer: the name of the column's buffer.
-    shift: the bit of the kernel's argument at which the column's type and order start.
-    numbers: the dialect's expression for the number of the call that holds the column's pitch and offset.
-    place: the bit of this number at which the pitch and the offset start.
+    shift: the first bit of the column's type and order in the kernel's argument.
+    numbers: the text, in kernels, of the call's number that holds the column's pitch and offset.
+    place: the first bit of the pitch and the offset in this number.
     """
 
     buffer: str
@@ -79,9 +80,9 @@ class Column:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for keys of 4 or 8 bytes; None if the pack is not supported.
+    """Return the parameters for keys of 4 or 8 bytes; None if such a pack is not supported.
 
-    Only the signature of packs is supported.  The target must sort such keys.
+    The only supported signature is `SIGNATURE`.  A pack requires that the target has a sort for such keys.
     """
     if signature != SIGNATURE or key.bytes < 4 or not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -89,29 +90,29 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters, given the values of the fields of `Params` by name."""
+    """Return the parameters whose fields have the given values, by name."""
     return Params(key=key, **values)
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems that a single value has by itself."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the complete parameters."""
+    """Return all problems of complete parameters."""
     return list(device_constraints.tile(p.tile, _TILE, MAX_N, device))
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one search region, in which the number of lanes and the rows of a tile are independent."""
+    """Return one search region: the candidates for the number of lanes, and for the rows of a tile."""
     least = 1 if device.local == "memory" else min(32, device.work_group)
     lanes = steps(least, min(1024, device.work_group))
     return ({"work_group": lanes, "tile": steps(64, 65536)},)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return a tuple of the only kernel."""
+    """Return the only kernel, as a tuple."""
     return (
         Kernel(
             name="pack",
@@ -128,9 +129,9 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 def context(p: Params) -> dict[str, object]:
     """Return the names that the template uses in addition to `kernel` and `p`.
 
-    These are the columns, and the layout of their types, orders, pitches and offsets in the numbers of a call.
+    These are the columns, and the bits of types, orders, pitches and offsets in the numbers of a call.
     """
-    each = LAYOUT_BITS // (STRIDE + OFFSET)  # the columns whose pitches and offsets one number holds
+    each = LAYOUT_BITS // (STRIDE + OFFSET)  # the number of columns whose pitches and offsets fit one number
     columns = tuple(
         Column(
             buffer=buffer.name,
@@ -145,7 +146,7 @@ def context(p: Params) -> dict[str, object]:
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch, with a work-group for each tile."""
+    """Return the launch plan: one launch, with a work-group for each tile."""
     step = Step(
         kernel="pack",
         bindings=tuple(Binding(role=role) for role in (*ROLES, "destination")),
@@ -157,29 +158,29 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that the launch reads and writes if the columns fill the key."""
+    """Return the bytes that the launch reads and writes for `n` rows, if the columns fill the key."""
     return 2 * n * p.key.bytes
 
 
 def block(p: Params) -> int:
-    """Return the number of rows that a work-group packs."""
+    """Return the number of rows that a work-group packs; validation tests counts around multiples of it."""
     return p.tile
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` that fill a number of work-groups."""
+    """Return the counts up to `greatest` that fill 1, 2 or 5 work-groups."""
     return sorted(n for n in {0, 1, greatest, *(tiles * p.tile for tiles in (1, 2, 5))} if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last row falls in each row of lanes of a tile.
+    """Return counts up to `greatest` whose last row is in the middle of the lanes of a work-group.
 
-    If there are more than 16 rows of lanes, the last row falls in 16 of them.
+    In a step, each lane packs one row.  There are counts for up to 16 steps of a tile.
     """
     ends = range(p.work_group // 2, p.tile, max(p.work_group, p.tile // 16))
     return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return the tile as a (name, text) pair, for headers and `hsgen show`."""
     return [("tile", f"{p.tile} rows of columns")]

@@ -1,10 +1,14 @@
-"""Bitonic merge sort after HotSort (A. MacKinnon).  Its kernels are a block sort, streaming flip and half merges, and a
-clean.
+"""Bitonic merge sort after HotSort (A. MacKinnon).
+
+Block sorts leave sorted *runs* of one block each.  Each *level* then merges pairs of runs, by these kernels:
+- a flip merge runs the first stages, which begin with the *flip stage*: it compares each key of one run with the key at
+  the mirrored position of the other run;
+- half merges run further stages: a *half stage* compares keys at a fixed distance, which halves from stage to stage;
+- the clean runs the last stages, within chunks that fit local memory.
 
 The positions of compared keys do not depend on the keys.  A sort takes O(n log^2 n) comparisons, which suits small
-arrays.
-Between kernels, a sorted run lies in memory in ascending order, not transposed by lanes.  Nothing is padded, and
-nothing is written at or beyond n.  Keys without values need no scratch memory.
+arrays.  Between kernels, a sorted run lies in memory in ascending order, not transposed by lanes.  Nothing is padded,
+and nothing is written at or beyond n.  Keys without values need no scratch memory.
 """
 
 from hsgen.algorithms.bitonic.constraints import alone, problems, space, specialize

@@ -1,4 +1,4 @@
-"""Bitonic sorts: constraints on parameters, the search space, and the derivation of parameters for values."""
+"""Constraints of the parameters of a bitonic sort, the search space, and the parameters for a sort with values."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
 from hsgen.core.networks import pow2_ceil, pow2_floor
 
-LEAST_BLOCK = 256  # the keys of the run that a sequential lane sorts in registers
+LEAST_BLOCK = 256  # the keys of a run that a sequential lane sorts in registers
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems that a single value has by itself."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     if (height := values.get("height", 2)) % 2:
         yield "height", f"{height} is odd", f"give an even number, {height - 1 or 2} or {height + 1}"
     yield from device_constraints.subgroup(values, device, "give 1, which uses local memory instead")
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the complete parameters."""
+    """Return all problems of complete parameters.  Local memory is checked only if there is no other problem."""
     faults = [
         *alone({"height": p.height, "subgroup": p.subgroup}, device),
         *_shape(p),
@@ -101,10 +101,12 @@ def _local(p: Params, device: Device) -> Iterator[Problem]:
 
 
 def _greatest_fit(p: Params, key: str, room: int) -> int:
-    """The greatest value of `key` with which its kernel fits `room` bytes of local memory; 0 if there is none.
+    """The greatest value of `slabs` or `clean_slabs` with which the kernel fits local memory; 0 if there is none.
 
-    `key` is `slabs` or `clean_slabs`.  Only values below that in `p` are tried.  The search is a bisection, because
-    tuning calls it for thousands of parameters that do not fit.
+    Only values below that of `p` are tried.  The search is a bisection, because `hsgen tune` calls the function for
+    thousands of parameters that do not fit.
+    key: "slabs", for the block sort, or "clean_slabs", for the clean.
+    room: the local memory of the device in bytes.
     """
 
     def fits(value: int) -> bool:
@@ -123,11 +125,11 @@ def _greatest_fit(p: Params, key: str, room: int) -> int:
 
 
 def _need(p: Params, key: str, value: int) -> Kernel:
-    """The kernel whose local memory depends on `key` (`slabs` or `clean_slabs`), with `value` for `key`."""
+    """The block sort with `slabs` = `value` if `key` is "slabs", the clean with `clean_slabs` = `value` otherwise."""
     return block_sort(replace(p, slabs=value), value) if key == "slabs" else clean(replace(p, clean_slabs=value))
 
 
-# Above 32 rows, compilers take minutes for the straight-line kernels, and registers do not suffice.
+# With more than 32 rows, compilers take minutes for the kernels, which have no loops, and lanes have too few registers.
 _HEIGHTS = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 _SCALES = (1, 2, 3, 4, 5)
 _PADS = (0, 1, 2, 4, 8, 16, 17)
@@ -156,14 +158,16 @@ def _box(width: int, device: Device) -> Box:
 
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None if the sort is not supported.
+    """Return the parameters for a key width and a signature; None if such a sort is not supported.
 
-    Keys must have at least 32 bits, the target must have parameters for the key width, and the kernels must fit local
+    Keys must have at least 32 bits, and the target must have a table for the key width.  The kernels must fit local
     memory.
 
-    Packed words are compared as a whole, so their sort is not stable.  With values, the merged elements are pairs of
-    twice the size of a key.  For 32-bit keys, the target's parameters for u64 are then used, if they exist and have the
-    same subgroup width.  Otherwise, and for 64-bit keys, the parameters for the key are used with half the rows.
+    Packed words are compared as a whole, so their sort is not stable.  With values, kernels merge pairs of a key and
+    its original index, which are twice as large as a key.  Pairs with 32-bit keys therefore use the target's table for
+    u64, if it exists and has the same subgroup width.  For all other pairs, the table for the key width has half as
+    many rows.
+    p: the parameters that the target's tables state, by key width.
     """
     if key.bytes < 4:
         return None

@@ -27,7 +27,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.networks import halves, pow2_ceil, pow2_floor, sorting
 
 ROW_BLOCK = "row_block"
-PAIRS = Buffer(name="destination", type="pair")  # in scratch, with values: pairs (key, index) are merged here
+PAIRS = Buffer(name="destination", type="pair")  # in scratch: where a sort with values merges pairs (key, index)
 
 
 def _tile(p: Params, count: int) -> tuple[Array, ...]:
@@ -35,13 +35,13 @@ def _tile(p: Params, count: int) -> tuple[Array, ...]:
 
 
 def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
-    """The buffers of a merging kernel: with values, the destination is the buffer of pairs."""
+    """The buffers of a kernel that merges.  With values, the buffer of pairs replaces the destination."""
     renamed = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
     return (*renamed, *([DEVICE_N] if p.signature.device_count else []))
 
 
 def block_sort(p: Params, slabs: int) -> Kernel:
-    """Return the kernel that sorts blocks of `slabs` slabs.  If it has loops, it also sorts smaller blocks."""
+    """Return the kernel that sorts blocks of `slabs` slabs.  With `p.looped`, it also sorts smaller blocks."""
     split = full_steps if p.looped else steps
     tall = p.column_slabs(slabs)
     column, rows, spans = tall * p.height, slabs * p.height, slabs // tall
@@ -83,7 +83,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
 
 
 def row_block(p: Params) -> Kernel:
-    """Return the kernel that sorts each block of `p.block << argument` keys in one sequential lane."""
+    """Return the kernel in which a sequential lane sorts each block of `p.block << argument` keys."""
     assert p.lane_block
     data = RowBlock(row=p.row, most=p.lane_block)
     return Kernel(
@@ -102,7 +102,7 @@ def row_block(p: Params) -> Kernel:
 
 
 def with_lane_halves(passes: Sequence[Pass], lanes: int) -> Sequence[Pass]:
-    """Append the half stages between lanes to the last pass, which holds adjacent rows."""
+    """Return the passes, with half stages between lanes at the end of the last pass, which holds adjacent rows."""
     if lanes == 1:
         return passes
     *most, last = passes
@@ -113,9 +113,10 @@ def with_lane_halves(passes: Sequence[Pass], lanes: int) -> Sequence[Pass]:
 def flip(p: Params, scale: int) -> Kernel:
     """Return the streaming kernel that runs a flip stage and then `scale` - 1 half stages.
 
-    The virtual span has 2**scale strides.  Row i covers the strides [i, i + 1).  Its mirror row covers the strides
-    [2**scale - 1 - i, 2**scale - i).  The virtual rows before the first key are the same fraction of the span at every
-    level.  The kernel therefore omits the rows that lie within this fraction.
+    The virtual rows (`passes`) of a merge are 2**scale strides.  Row i of a column lies in the strides [i, i + 1).  Its
+    mirror row lies in the strides [2**scale - 1 - i, 2**scale - i).  The virtual rows before the first key are the same
+    fraction of all virtual rows at every level.  The kernel therefore has no code for rows that always lie in this
+    fraction.
     """
     top, span = pow2_ceil(p.block), 1 << scale
     front = Fraction((top - p.block) * span, 2 * top)
@@ -155,7 +156,7 @@ def stream_name(*, flip: bool, scale: int) -> str:
 
 
 def clean(p: Params) -> Kernel:
-    """Return the clean, the kernel that sorts bitonic chunks by the remaining stages, down to adjacent keys."""
+    """Return the clean, the kernel that sorts bitonic chunks by the last half stages, down to adjacent keys."""
     rows = p.chunk // p.subgroup
     passes = with_lane_halves(clean_columns(rows, p.local_scale, rows), p.subgroup)
     shared = p.chunk if len(passes) > 1 or p.subgroup == 1 else 0
@@ -186,22 +187,22 @@ def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
 
 
 def gather(p: Params) -> Kernel:
-    """Return the kernel that stores the keys and gathers the values by the original indices."""
+    """Return the last kernel of a sort with values: it stores the sorted keys, and gathers the values by index."""
     pairs = Buffer(name="pairs", type="pair", read_only=True)
     values = () if p.signature.index else (VALUES_IN,)
     return _last(p, "gather", "store keys, gather values by their indices", pairs, DESTINATION, *values, VALUES_OUT)
 
 
 def keep(p: Params) -> Kernel:
-    """Return the kernel that copies the values, so that an in-place sort can gather them from the copy."""
+    """Return the kernel that copies the values to scratch, from which a sort in place gathers them at the end."""
     return _last(p, "keep", "copy the values", VALUES_IN, VALUES_TMP)
 
 
 def small_blocks(p: Params) -> list[int]:
-    """Return the sizes in slabs of the block sorts for fewer keys than a block, in ascending order.
+    """Return the sizes of the additional block sorts for fewer keys than a block, in slabs and ascending order.
 
     Each size is a quarter of the next, so no array takes more than four times the necessary work.  Blocks of fewer than
-    128 keys would save nothing.  A block sort with loops serves every size, so the list is then empty.
+    128 keys would save nothing.  With `p.looped`, one kernel sorts blocks of every size, so there are no others.
     """
     if p.looped:
         return []
@@ -214,7 +215,7 @@ def small_blocks(p: Params) -> list[int]:
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in the order in which they run."""
+    """Return every kernel, in the order of their launches."""
     if p.lane_block:
         return row_block(p), path(p)
     blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]

@@ -1,4 +1,4 @@
-"""Passes over columns in which the lanes of a subgroup exchange keys."""
+"""The passes of a block sort in which the lanes of a subgroup exchange keys, to merge their columns."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from hsgen.core.networks import bitonic_merge, mirrored, odd_part
 
 
 def held_rows(rows: int, most: int) -> int:
-    """Return how many rows of a column a lane holds at once while columns of lanes are merged.
+    """Return how many of the `rows` rows of its column a lane holds at once while columns are merged.
 
-    A lane has `most` registers.  The result is 0 if the rows do not fit.
+    The result is at most `most`; 0 means that the rows that must be held together are more than `most`.
+    most: the number of keys for which a lane has registers.
     """
     if rows <= most:
         return rows
@@ -28,10 +29,11 @@ def held_rows(rows: int, most: int) -> int:
 def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split: Steps = steps) -> tuple[Pass, ...]:
     """Return the passes that merge two sorted groups of `lanes` / 2 columns into one sorted group of `lanes` columns.
 
-    A column has `rows` rows.  The order within a group is lane-major (rank = lane * rows + row).  The first pass
-    exchanges keys between lanes.  Its flip stage needs a row and the mirror row in one lane.  A lane therefore holds
-    rows of its column together with their mirror rows.  After the exchanges, each column is an arbitrary bitonic
-    sequence.  A recursive merge that allows odd lengths sorts it for any height.
+    A column has `rows` rows.  The order within a group is lane-major (rank = lane * rows + row).  In the first pass,
+    lanes exchange keys in the flip stage and then in half stages.  For the flip stage, a lane must hold rows of its
+    column together with their mirror rows.  After these exchanges, each column is an arbitrary bitonic sequence.  Each
+    lane sorts its column by a recursive bitonic merge.  The merge allows odd lengths, so `rows` may be any number.
+    scale, split: as in `merge_runs`.  most: as in `held_rows`.  spans: the number of groups that are merged.
     """
     fitting = held_rows(rows, most)
     stride = rows // fitting
@@ -61,6 +63,6 @@ def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int, split:
 
 
 def lane_halves(registers: int, lanes: int) -> tuple[Op, ...]:
-    """Return the half stages between lanes, at distances from `lanes` / 2 down to 1, for every register."""
+    """Return the half stages between lanes that are `lanes` / 2, `lanes` / 4, and so on down to 1 apart."""
     masks = [1 << b for b in reversed(range(lanes.bit_length() - 1))]
     return tuple(Half(r, m) for m in masks for r in range(registers))

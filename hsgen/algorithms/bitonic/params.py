@@ -1,7 +1,7 @@
-"""The parameters of a bitonic sort and derived values.
+"""The parameters of a bitonic sort, and values derived from them.
 
-Names follow HotSort.  A *slab* is the `subgroup` x `height` keys that one subgroup sorts in registers.  A *block* is
-the `slabs` slabs that one work-group sorts.
+Names follow HotSort.  A *slab* consists of the `subgroup` x `height` keys that one subgroup sorts in registers: a row
+is one key of each lane.  A *block* consists of the `slabs` slabs that one work-group sorts.
 """
 
 from __future__ import annotations
@@ -32,32 +32,33 @@ FIELDS = {
 }
 
 
-LINE = 64  # bytes of the widest vector register; a row of a block that one lane sorts fills such a register
+LINE = 64  # bytes of the widest vector register, which a row of `row_block` fills
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The table ``[bitonic.KEY]`` of a target.  A scale is log2 of the rows that a lane holds at once.
+    """The table ``[bitonic.KEY]`` of a target.  A *scale* is log2 of the number of rows that a lane holds at once.
 
-    subgroup: the lanes that exchange keys by shuffles; 1 means no subgroup operations.
-    height: the rows (registers) of a slab, an even number.
-    slabs: the slabs of a block.
+    subgroup: the width of the subgroups in which lanes exchange keys by shuffles; 1 means no subgroup operations.
+    height: the number of rows of a slab, which is the number of keys in a lane's registers; an even number.
+    slabs: the number of slabs of a block.
     local_scale: the scale of passes over local memory.
     flip_scale: the greatest scale of the streaming flip merges.
     half_scale: the greatest scale of the streaming half merges.
-    stream_group: the lanes of a work-group of the streaming kernels.
-    clean_slabs: the slabs of a work-group of the clean, a power of two.
-    bank_pad: the keys of padding after each sorted column while a block is transposed through local memory.
-    exchange: the implementation of a comparator, "minmax" or "select".
-    compact: whether one block sort, with loops over its passes, serves blocks of every size.  It compiles fast.
-    Without effect if the passes are not alike (`looped`).
-    path_from: runs of at least `path_from` keys are merged out of place by merge paths; None means no merge paths.
-    row_block: one sequential lane sorts a block of up to `row_block` keys by rows.  None means that the lanes of a
-    work-group share a block.  Without effect unless all merges are by rows (`lane_block`).
+    stream_group: the number of lanes of a work-group of the streaming kernels.
+    clean_slabs: the number of slabs of a work-group of the clean, a power of two.
+    bank_pad: the number of unused slots after each column while a block is transposed through local memory.
+    exchange: the text of a comparator: "minmax" (minimum and maximum) or "select" (a comparison and two selections).
+    compact: whether one block sort, with loops over its passes, sorts blocks of every size, so that it compiles fast.
+    Without effect if the loops are not possible (`looped`).
+    path_from: the least number of keys of runs that are merged out of place by merge paths; None means no merge paths.
+    row_block: the most keys of a block that one sequential lane sorts by rows.  None means that the lanes of a
+    work-group sort a block together.  Without effect unless all merges are by rows (`lane_block`).
 
-    signature: the values, and further features.  With values, pairs of a key and its original index are merged, which
-    makes the sort stable.  The values are gathered at the end.
-    path_walks: whether each lane merges sequentially from memory to memory, which suits CPUs.
+    signature: the values, and the optional features.  With values, kernels merge pairs of a key and its original index,
+    which makes the sort stable.  The last kernel gathers the values.
+    path_walks: whether lanes are *sequential*: in merges by merge paths, each lane merges from memory to memory.  This
+    suits CPUs.
     """
 
     key: KeyType
@@ -79,25 +80,25 @@ class Params:
 
     @property
     def valued(self) -> bool:
-        """Whether there are values in separate buffers."""
+        """Whether keys have values in a buffer of their own."""
         return self.signature.value_bytes > 0
 
     @property
     def looped(self) -> bool:
-        """Whether the block sort has loops over its passes: `compact` is set, and all passes are alike."""
+        """Whether the block sort has loops over its passes: `compact`, if all passes hold equally many rows."""
         alike = self.height == 1 << self.local_scale and self.slabs == pow2_floor(self.slabs)
         return self.compact and alike and 1 < self.subgroup <= self.rows
 
     @property
     def row(self) -> int:
-        """The keys that a sequential lane merges at once in dialects with vectors; 0 if it merges key by key."""
+        """The number of keys that a sequential lane merges at once in dialects with rows; 0 means key by key."""
         if not self.path_walks or self.valued or self.signature.device_count:
             return 0
         return LINE // self.key.bytes if self.row_block else 16
 
     @property
     def lane_block(self) -> int:
-        """The most keys of a block that one sequential lane sorts by rows; 0 if a work-group's lanes share a block."""
+        """The most keys of a block that one sequential lane sorts; 0 if the lanes of a work-group sort it together."""
         return self.row_block or 0 if self.row else 0
 
     @property
@@ -112,7 +113,7 @@ class Params:
 
     @property
     def clean_height(self) -> int:
-        """The average number of rows that a lane of the clean holds."""
+        """The mean number of rows of a lane of the clean: the greatest power of two up to `height`."""
         return pow2_floor(self.height)
 
     @property
@@ -122,15 +123,15 @@ class Params:
 
     @property
     def registers(self) -> int:
-        """The most keys that a lane holds in a pass."""
+        """The most keys that a lane holds in registers in a pass."""
         return max(1 << self.local_scale, self.height)
 
     def column_slabs(self, slabs: int) -> int:
-        """Return how many slabs of a block of `slabs` slabs form one tall column per lane before lanes are merged.
+        """Return the number of slabs whose rows form one column of a lane in a block of `slabs` slabs.
 
-        All slabs form one column if the rows of the column that must be held together fit the registers (`held_rows`).
-        Lanes then exchange keys once per block, not once per merge level.  Otherwise the result is the greatest power
-        of two that divides `slabs` and whose column fits; it is at least 1.
+        The columns of lanes are sorted and then merged (`BlockSort.tall`).  If a column of all slabs fits the registers
+        (`held_rows`), the result is `slabs`: lanes then exchange keys once in a block, not once in each merge of slabs.
+        Otherwise the result is the greatest power of two that divides `slabs` and whose column fits, at least 1.
         """
         if self.subgroup == 1 or held_rows(slabs * self.height, self.registers):
             return slabs
@@ -141,7 +142,7 @@ class Params:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for a target table that `FIELDS` has checked."""
+    """Return the parameters for the values of a target table; the caller has checked them against `FIELDS`."""
     return Params(key=key, **values)
 
 
@@ -151,7 +152,7 @@ def block(p: Params) -> int:
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return derived values as (name, text) pairs, for headers and `hsgen show`."""
     tall = p.column_slabs(p.slabs)
     return [
         ("slab", f"{p.subgroup} x {p.height} = {p.subgroup * p.height} keys"),

@@ -1,15 +1,16 @@
-"""Passes as data.  A pass is one sweep over a tile or over memory.
+"""The passes of a bitonic sort as data.  A pass loads and stores all keys of a tile, or of a pair of runs, once.
 
-A *pass* distributes columns of rows among lanes.  A lane loads the rows of one column into registers, runs a network on
-these rows, and stores them.  A round trip to memory therefore serves log2(rows) merge stages.  In a tile, a row is W
-consecutive keys, one for each lane of the subgroup, and a subgroup processes a column.  In the streaming kernels, a row
-is a single key, and a lane processes a column.
+A *pass* divides the rows into columns, and distributes the columns among lanes.  A lane loads the rows of one column
+into registers, runs a network on these rows, and stores them.  A pass therefore runs log2(rows) merge stages.  In a
+tile in local memory, a row is W consecutive keys, one for each lane of a subgroup.  A subgroup processes a column.  In
+the streaming kernels, a row is a single key, and a lane processes a column.
 
-**Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The merge network has 2 P
-rows, with P = pow2_ceil(R).  A ends and B starts in the middle of these rows.  Rows before A and after B do not exist
-in memory.  Rows before A count as the least key, and rows after B as the greatest key, so no comparator would move
-them.  Every comparator with such a row is therefore omitted.  If a whole row is outside, the generator omits it;
-otherwise a guard does at run time.  Half stages are thus exact for any R and any count, without padding.
+**Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The rows of A and B are a
+*span*.  The merge network has 2 P virtual rows, with P = pow2_ceil(R).  A ends and B starts in the middle of the
+virtual rows.  Virtual rows before A and after B do not exist in memory.  Virtual rows before A count as the least key,
+those after B as the greatest key, so no comparator would move them.  All comparators with such rows are therefore left
+out.  If a row is outside in every column, the generated code does not contain it; otherwise a guard tests for it at run
+time.  Merges are thus exact for any R and any count, without padding.
 """
 
 from __future__ import annotations
@@ -24,15 +25,21 @@ from hsgen.core.networks import Network, halves, mirrored, pow2_ceil
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """A sweep over spans of rows.
+    """A pass over `spans` spans of rows.
 
     Column q is column ``x = q % columns`` of span ``q // columns``.  Its base is ``x // stride * chunk + x % stride``.
     Its register i holds the virtual row ``v = rows[i].offset + rows[i].sign * base``, which is row ``v - front`` of the
     span.
 
-    length: the rows of a full span.
-    limit: the rows of the tile; 0 if no span exceeds the tile.
-    mirror: whether the lanes of rows with sign -1 are reversed.
+    note: a comment for generated code.
+    columns: the number of columns of a span.
+    stride, chunk: see the formula of the base.
+    front: the number of virtual rows before the first row of the span.
+    length: the number of rows of a full span.
+    rows: the rows in the registers of a lane, as in the formula.
+    ops: the network, as operations on registers.
+    limit: the number of rows of the tile; 0 if no span exceeds the tile.
+    mirror: whether lanes reverse rows with sign -1: lane l takes the key of lane W - 1 - l.
     """
 
     note: str
@@ -49,24 +56,24 @@ class Pass:
 
     @property
     def count(self) -> int:
-        """The number of columns in the tile."""
+        """The number of columns of all spans."""
         return self.spans * self.columns
 
     @property
     def row_groups(self) -> list[RowGroup]:
-        """The rows, grouped for loops; their offsets count from the start of the span."""
+        """The rows, grouped as in `rows.row_groups`; offsets count from the first row of the span."""
         return row_groups(self.rows, self.front)
 
     @property
     def op_groups(self) -> list[OpGroup]:
-        """The operations, grouped for loops."""
+        """The operations, grouped so that the template can write each group as a loop."""
         return op_groups(self.ops)
 
     @property
     def lane_groups(self) -> list[OpGroup]:
-        """The operations, grouped for loops, with only one group of half stages between lanes.
+        """The groups of `op_groups`, with only the first of the half stages between lanes: that of the greatest mask.
 
-        The group has the greatest mask, and stands for the half stages of all masks.
+        A template that loops over masks writes the other half stages by the same code.
         """
         groups = self.op_groups
         top = max((numbers[0][2] for kind, numbers in groups if kind == "half"), default=0)
@@ -74,14 +81,15 @@ class Pass:
 
 
 def swaps(network: Network) -> tuple[Op, ...]:
-    """Return the comparators of `network` as register operations."""
+    """Return the comparators of `network` as operations on registers."""
     return tuple(Swap(i, j) for i, j in network)
 
 
 def flip_rows(scale: int, double: int) -> tuple[tuple[Row, ...], tuple[Op, ...]]:
-    """Return the rows and operations of a flip merge: 2**scale rows per lane, over `double` (2 P) virtual rows.
+    """Return the rows and operations of a lane in a flip merge with 2**scale rows per lane, of `double` virtual rows.
 
-    The first stage compares each virtual row with its mirror row.  Half stages on both halves follow.
+    The first stage compares each row with its mirror row.  Half stages among the rows, and among the mirror rows,
+    follow.
     """
     half = 1 << (scale - 1)
     stride = double // (2 * half)
@@ -93,7 +101,10 @@ def flip_rows(scale: int, double: int) -> tuple[tuple[Row, ...], tuple[Op, ...]]
 
 
 def renumber(ops: tuple[Op, ...], number: dict[int, int]) -> tuple[Op, ...]:
-    """Return the comparators with both registers in `number`, which maps old register numbers to new ones."""
+    """Return the comparators with new register numbers, without those that have a register that is not in `number`.
+
+    number: the new number of each register that remains, by its old number.
+    """
     return tuple(
         Swap(number[op.lo], number[op.hi]) for op in ops if isinstance(op, Swap) and op.lo in number and op.hi in number
     )
@@ -102,10 +113,12 @@ def renumber(ops: tuple[Op, ...], number: dict[int, int]) -> tuple[Op, ...]:
 def truncate(
     rows: tuple[Row, ...], ops: tuple[Op, ...], front: int, length: int, width: int
 ) -> tuple[tuple[Row, ...], tuple[Op, ...]]:
-    """Omit the rows that lie outside the span in every column, and their comparators.
+    """Return the rows and comparators without the rows that lie outside the span in every column.
 
-    Return the remaining rows with the guards that they need, and the remaining comparators.  `width` is the number of
-    bases.  `front` and `length` are the position and the size of the span, in virtual rows.
+    The remaining rows have the guards that they need.
+    front: the number of virtual rows before the first row of the span.
+    length: the number of rows of the span.
+    width: the number of different bases of columns.
     """
     inside: list[Row] = []
     number: dict[int, int] = {}
@@ -122,11 +135,11 @@ def truncate(
 def _run_pass(
     note: str, run: int, tile: int, stride: int, chunk: int, rows: tuple[Row, ...], ops: tuple[Op, ...]
 ) -> Pass:
-    """The pass that merges runs of `run` rows in a tile of `tile` rows."""
+    """A pass that merges runs of `run` rows in a tile of `tile` rows, without the rows that are always outside."""
     double = 2 * pow2_ceil(run)
     front, length = double // 2 - run, 2 * run
     rows, ops = truncate(rows, ops, front, length, double - chunk + stride)
-    spans = -(-(tile - run) // length)  # a last run without a partner is not touched
+    spans = -(-(tile - run) // length)  # a last run without a partner is left as it is
     return Pass(
         note=note,
         columns=double // chunk * stride,
@@ -142,32 +155,34 @@ def _run_pass(
 
 
 def half_rows(stride: int, count: int) -> tuple[Row, ...]:
-    """Return `count` rows, `stride` apart."""
+    """Return the rows of a lane in half stages: `count` rows, `stride` apart."""
     return tuple(Row(i * stride, 1) for i in range(count))
 
 
 def steps(stages: int, scale: int) -> list[int]:
-    """Return the number of stages in each pass: the fewest passes of at most `scale` stages, as equal as possible."""
+    """Return the number of stages of each pass, if passes have at most `scale` stages, as equally many as possible."""
     passes = -(-stages // scale)
     return [stages // passes + (i < stages % passes) for i in range(passes)]
 
 
 def full_steps(stages: int, scale: int) -> list[int]:
-    """Return the number of stages in each pass: `scale`, but in the last pass only the remaining stages."""
+    """Return the number of stages of each pass, if all passes but the last have `scale` stages."""
     return [min(scale, stages - done) for done in range(0, stages, scale)]
 
 
 Steps = Callable[[int, int], list[int]]
 KEPT = 512
-"""The size of the caches of merge passes.  The sorts of all targets have fewer different merges."""
+"""The size of the caches of merge passes: more than the sorts of all targets have different merges."""
 
 
 @lru_cache(KEPT)
 def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: Steps = steps) -> tuple[Pass, ...]:
-    """Return the passes that merge adjacent sorted runs of `run` rows in a tile of `tile` rows.
+    """Return the passes that merge pairs of adjacent sorted runs of `run` rows in a tile of `tile` rows.
 
-    A lane holds at most 2**scale rows.  `split` distributes the stages among passes.  The merge is HotSort's bitonic
-    merge with a flip, on virtual rows.
+    The merge is HotSort's bitonic merge with a flip, on virtual rows.
+    scale: a lane holds at most 2**scale rows.
+    mirror: whether the flip also compares reversed lanes, because runs are in row-major order.
+    split: the function that distributes the stages among passes.
     """
     chunk = 2 * pow2_ceil(run)
     stages = chunk.bit_length() - 1
@@ -189,7 +204,7 @@ def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: 
 
 
 def clean_columns(rows: int, scale: int, chunk: int, spans: int = 1, split: Steps = steps) -> list[Pass]:
-    """Return the half-stage passes that sort bitonic chunks of `chunk` rows, within spans of `rows` rows."""
+    """Return the passes of half stages that sort bitonic chunks of `chunk` rows, within spans of `rows` rows."""
     out = []
     for step in split(chunk.bit_length() - 1, scale) if chunk > 1 else []:
         stride = chunk >> step

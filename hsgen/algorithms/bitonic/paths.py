@@ -1,6 +1,6 @@
-"""The last levels of a merge sort, by merge paths: each level merges runs out of place in one pass.
+"""The last levels of a merge sort, by merge paths: each level merges all pairs of runs in one launch, out of place.
 
-Earlier levels are bitonic merges in place.  The number of their passes grows with the level.
+Earlier levels are bitonic merges in place, which take more launches from level to level.
 `hsgen.algorithms.merge_path` describes how a lane finds its part of a merge.
 """
 
@@ -16,14 +16,15 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
 
 CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192
-"""Chains of a sequential lane: the keys of a chain, the number of chains, and the keys of a chain that is merged by
-rows.  All were measured: docs/results/merging.md.
+"""A sequential lane: the keys of a chain, the number of chains, and the keys of a chain that is merged by rows.
+
+All were measured: docs/results/merging.md.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path(Merge):
-    """The kernel that merges runs by tiles of `tile` keys; if `chains` is not 0, sequential lanes merge."""
+    """The data of the kernel that merges runs by tiles of `tile` keys.  Lanes are sequential if `chains` is not 0."""
 
     tile: int
 
@@ -31,7 +32,8 @@ class Path(Merge):
 def path(p: Params) -> Kernel:
     """Return the kernel that merges pairs of adjacent runs from one buffer to another.
 
-    Its tile has as many keys as a chunk of the clean, which fits local memory.  Sequential lanes need no local memory.
+    A tile has as many keys as a chunk of the clean, which is known to fit local memory.  Sequential lanes need no local
+    memory.
     """
     chains = CHAINS if p.path_walks else 0
     chain = CHAIN_ROWS if p.row else CHAIN
@@ -60,10 +62,10 @@ def path(p: Params) -> Kernel:
 
 
 def first_level(p: Params) -> int | None:
-    """Return the first level that merge paths merge; None if there is none.
+    """Return the first level whose runs are merged by merge paths; None if no level is.
 
-    A sort with a device-side count has no merge paths: n determines in which buffer the sort ends, and the host does
-    not know n.
+    A sort with a device-side count has no merge paths.  A level by merge paths moves the keys to another buffer.  The
+    number of such levels determines in which buffer the keys end, and the host would not know this number.
     """
     if p.path_from is None or p.signature.device_count:
         return None
@@ -74,10 +76,13 @@ def first_level(p: Params) -> int | None:
 
 
 def lent(p: Params) -> Binding:
-    """Return the binding of the second merge buffer: with values, it follows the pairs and the copy of the values."""
+    """Return the binding of the second buffer for merge paths, in scratch.
+
+    With values, it follows the first buffer of pairs and the copy of the values.
+    """
     copied = 0 if p.signature.index else p.signature.value_bytes
     if not p.valued:
         return Binding(role="scratch")
     return Binding(
         role="scratch", per_n=pair_bytes(p.key) + copied, plus=1024 if copied else 0
-    )  # `plus`: the copy may end anywhere, so the offset is rounded up
+    )  # `plus`: the offset after the copy is rounded up to a multiple of 1024

@@ -15,19 +15,20 @@ from hsgen.core.networks import pow2_ceil
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, scratch_of
 
-MAX_N = 1 << 29  # kernels count in signed 32-bit integers, and a virtual span has up to 4 n slots
-MAX_ROWS_N = (1 << 30) - 1  # if merge paths do all merges, spans have at most 2 n slots
+MAX_N = 1 << 29  # kernels index by signed 32-bit integers, and virtual rows reach up to index 4 n
+MAX_ROWS_N = (1 << 30) - 1  # if all merges are by merge paths, indices reach up to 2 n
 LEAST_TILE, TILES = 4096, 2
-"""Tiles of a sequential lane: `LEAST_TILE` is the least number of keys.  Few keys are divided into `TILES` tiles.  Both
-were measured: docs/results/embedded-cpu.md.
+"""Tiles of sequential lanes: the least keys of a tile, and the number of tiles into which few keys are divided.
+
+Both were measured: docs/results/embedded-cpu.md.
 """
-ALONE = 1  # up to this level, one block may hold all keys
+ALONE = 1  # the last level up to which one block may hold all keys
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
 VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
 
 
 def argument(level: int, lg_stride: int) -> int:
-    """Pack the argument of a merge kernel: its level, and log2 of its stride or tile.
+    """Return the argument of a merge kernel: its level, and log2 of its stride or tile from bit 8 on.
 
     At a level, runs have `block << level` keys.
     """
@@ -35,12 +36,12 @@ def argument(level: int, lg_stride: int) -> int:
 
 
 def level_of(step: Step) -> int:
-    """Return the level of a step."""
+    """Return the level in the argument of a step."""
     return _value(step) & 255
 
 
 def lg_stride_of(step: Step) -> int:
-    """Return log2 of the stride of a step."""
+    """Return log2 of the stride in the argument of a step."""
     return _value(step) >> 8
 
 
@@ -50,11 +51,11 @@ def _value(step: Step) -> int:
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one block sort, then levels that merge runs of `block << level` keys.
+    """Return the launch plan: one block sort, then levels that merge runs of `block << level` keys.
 
-    A bitonic level is one flip merge, the half merges that its stages need, and one clean.  A level by merge paths is
-    one launch, and moves the keys to another buffer.  The number of such levels therefore determines in which buffer
-    the sort must start.  For each number of such levels, the plan has separate rows, which serve a range of counts.
+    A bitonic level has one flip merge, as many half merges as it needs, and one clean.  A level by merge paths has one
+    launch, which moves the keys to another buffer.  The number of such levels therefore determines to which buffer the
+    block sort must store.  The plan has separate rows for each number of such levels, each for a range of counts.
     """
     steps_: list[Step] = []
     if p.valued and not p.signature.index:
@@ -85,17 +86,20 @@ def greatest(p: Params) -> int:
 
 
 def row_block_level(p: Params, last: int) -> int:
-    """Return the level of the blocks that one lane sorts, for up to `p.block << last` keys.
+    """Return the level b for which one lane sorts blocks of `p.block << b` keys, for up to `p.block << last` keys.
 
-    Few keys form one block, because another launch costs more than a second lane saves.  More keys form two or more
-    blocks.
+    Up to level `ALONE`, all keys are one block.  A merge of two blocks would take another launch, which costs more than
+    a second lane saves.  More keys are two or more blocks.
     """
     most = (p.lane_block // p.block).bit_length() - 1
     return min(last if last <= ALONE else last - 1, most)
 
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
-    """The plan rows for counts above `low` up to `high`; merge paths merge the levels in `paths`."""
+    """The plan rows for counts above `low` up to `high`.
+
+    paths: the levels that are merged by merge paths.
+    """
     current, following = _work(p), lent(p)
     if p.valued:
         end = following if len(paths) % 2 else current
@@ -115,7 +119,10 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
 
 
 def _blocks(p: Params, current: Binding, high: int) -> tuple[list[Step], int]:
-    """The plan rows of block sorts for counts up to `high`, and the level of the sorted runs that they leave."""
+    """The plan rows of block sorts for counts up to `high`, and the level of the runs that the block sorts leave.
+
+    current: the buffer to which the block sorts store.
+    """
     if p.lane_block:
         level = row_block_level(p, (high // p.block).bit_length() - 1)
         size = p.block << level
@@ -130,7 +137,7 @@ def _blocks(p: Params, current: Binding, high: int) -> tuple[list[Step], int]:
 
 
 def _path(p: Params, level: int, current: Binding, following: Binding, high: int) -> Step:
-    """The plan row of one level by merge paths, for counts up to `high`."""
+    """The plan row of one level by merge paths, from buffer `current` to buffer `following`, for up to `high` keys."""
     run, data = p.block << level, path(p).data
     assert isinstance(data, Path)
     tile, packed = data.tile, argument(level, 0)
@@ -142,15 +149,15 @@ def _path(p: Params, level: int, current: Binding, following: Binding, high: int
 
 
 def _first_bit(p: Params) -> int:
-    """The first bit of the key: 0, or for a packed key half of its word, because the key is the upper half."""
+    """The lowest bit of the key: 0, or half the width of a packed word, because the key is its upper half."""
     return p.key.bits // 2 if p.signature.value == "packed" else 0
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the rules for scratch.
+    """Return the rules for the size of scratch.
 
-    With values, scratch holds pairs of a key and its original index.  A copy of the values follows, for in-place sorts.
-    Merge paths need a second buffer of keys or pairs.
+    With values, scratch holds pairs of a key and its original index, then a copy of the values, for sorts in place.
+    Merge paths need a second buffer of keys or pairs in scratch.
     """
     first = first_level(p)
     if not p.valued:
@@ -161,12 +168,12 @@ def scratch(p: Params) -> Scratch:
 
 
 def _work(p: Params) -> Binding:
-    """The binding of the merge buffer: the destination, or with values the pairs in scratch."""
+    """The binding of the buffer in which runs are merged: the destination, or with values the pairs in scratch."""
     return Binding(role="scratch") if p.valued else DESTINATION
 
 
 def _kept(p: Params) -> Binding:
-    """The binding of the copy of the values, which follows the pairs in scratch."""
+    """The binding of the copy of the values, which follows the buffer of pairs in scratch."""
     return Binding(role="scratch", per_n=pair_bytes(p.key))
 
 
@@ -177,9 +184,9 @@ def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -
 
 
 def _gathers(p: Params, end: Binding) -> list[Step]:
-    """The last plan rows of a sort with values: they gather the values for the sorted pairs in `end`.
+    """The last plan rows of a sort with values: they gather the values in the order of the sorted pairs in `end`.
 
-    An in-place sort gathers from the copy of the values.
+    A sort in place gathers from the copy of the values.
     """
     ends = (end, DESTINATION)
     if p.signature.index:
@@ -191,9 +198,9 @@ def _gathers(p: Params, end: Binding) -> list[Step]:
 
 
 def _level(p: Params, level: int, work: Binding) -> list[Step]:
-    """The plan rows of one bitonic merge level.
+    """The plan rows of one bitonic level in the buffer `work`.
 
-    The rows run only if there are several runs.  A last run without a partner is left unchanged.
+    The rows run only if there are several runs.  A last run without a partner is left as it is.
     """
     run = p.block << level
     lg_double = pow2_ceil(run).bit_length()
@@ -252,9 +259,10 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort changes its path.
+    """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
 
-    The counts are multiples of slabs, bounds of plan rows, and counts that fill the last run of a level only in part.
+    The counts are multiples of slabs, and bounds of plan rows.  Further counts fill the last run of a level only in
+    part.
     """
     slab = p.height * p.subgroup
     counts = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
@@ -265,10 +273,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last key falls in each row of each streaming kernel.
+    """Return counts up to `greatest` at which the last key is in the middle of a row of a streaming kernel.
 
-    The counts are for the first level that runs the kernel.  Only such a count makes the guard of a row exclude some
-    lanes but not all.
+    There is a count for each row of each kernel.  The guard of the row then excludes some lanes but not all.  The
+    counts are those of the first level that runs the kernel.
     """
     scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
     counts: dict[str, list[int]] = {}

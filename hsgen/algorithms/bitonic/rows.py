@@ -1,4 +1,4 @@
-"""The rows and operations of passes.  Templates write groups that differ only in numbers as loops."""
+"""The rows and operations of passes, and their groups: rows or operations that a template can write as one loop."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ Op = Swap | Half | Flip
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The virtual row ``offset + sign * base`` of a column.
+    """The virtual row ``offset + sign * base`` of a column (see `hsgen.algorithms.bitonic.passes.Pass`).
 
-    `front` and `end` say whether the row needs a guard at the front or at the end of the span.
+    front, end: whether the row may lie before the front or after the end of the span, and so needs a guard.
     """
 
     offset: int
@@ -60,10 +60,9 @@ OpGroup = tuple[str, list[tuple[int, int, int]]]
 
 
 def row_groups(every: Iterable[Row], front: int = 0) -> list[RowGroup]:
-    """Return groups of successive rows with the same sign and guards.
+    """Return the groups of successive rows with the same sign and guards.
 
-    A group consists of its first row and a list.  The list has, for each row, the register and the offset minus
-    `front`.
+    A group is (its first row, [(register, offset - `front`) of each row]).
     """
     groups = groupby(enumerate(every), lambda x: (x[1].sign, x[1].front, x[1].end))
     lists = [list(group) for _, group in groups]
@@ -71,10 +70,10 @@ def row_groups(every: Iterable[Row], front: int = 0) -> list[RowGroup]:
 
 
 def op_groups(every: Iterable[Op]) -> list[OpGroup]:
-    """Return groups of successive operations with the same kind and mask.
+    """Return the groups of successive operations with the same kind and mask.
 
-    A group consists of the kind and a list.  The list has, for each operation, two registers and the mask.  The mask of
-    a `Swap` is 0.  The second register of a `Half` is 0.
+    A group is (kind, [(first register, second register, mask) of each operation]).  The mask of a `Swap` is 0.  The
+    second register of a `Half` is 0.
     """
     groups = groupby(map(_registers, every), lambda x: (x[0], x[1][2]))
     return [(kind, [numbers for _, numbers in group]) for (kind, _), group in groups]

@@ -1,4 +1,7 @@
-"""Group-by: one plan that runs the target's sort and then a reduction by key."""
+"""Group-by: one plan that runs the target's sort and then a reduction by key.
+
+Hash tables for few groups (`few`), or buckets of pairs (`pair_partition`), may replace the sort.
+"""
 
 from hsgen.algorithms.group_by import pair_partition_kernels
 from hsgen.algorithms.group_by.kernels import context as _context
@@ -12,7 +15,7 @@ from hsgen.algorithms.traits import Traits
 NAME, OPERATION = "group_by", "group_by"
 TRAITS = Traits(joins=True)
 PARTS = {"reduce": "reduce_by_key"}
-"""Maps a field of `Params` to an algorithm, whose target table replaces the field."""
+"""By field of `Params`: the algorithm whose table in a target replaces values of this field."""
 
 
 def context(p: object) -> dict[str, object]:

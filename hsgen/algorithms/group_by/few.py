@@ -1,10 +1,11 @@
 """Group-by for few distinct keys: hash tables in local memory replace the sort.
 
-Each work-group reduces its keys in a hash table in local memory.  Then the work-group adds its table to a table in
-scratch.  The last launch sorts the table in scratch.  Each key and value is read once.
+First, a kernel estimates by a sample of keys whether there may be few groups.  Then each work-group reduces its keys in
+a hash table in local memory.  Each work-group adds its table to a table in scratch that all work-groups share.  The
+last launch stores the groups of the shared table in order.  Each key and value is read once.
 
-A sample of keys first shows whether there may be few groups.  The sort runs if a table overflows nevertheless, or if
-the order of values matters.
+The sort runs instead if the sample has too many distinct keys, or if a table overflows nevertheless.  The sort also
+runs for results that depend on the order of values, such as sums of floats.
 """
 
 from __future__ import annotations
@@ -18,25 +19,25 @@ from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import aligned
 
 EMPTY = 0xFFFFFFFF
-"""The word of an empty slot.  The key that equals this word has a separate slot, after all other slots."""
+"""The word that marks an empty slot.  The key that equals this word has a separate slot, after all other slots."""
 TRIES = 64
-"""The most slots that a look-up of a key in local memory probes."""
+"""The most slots of a table in local memory that a lane probes for a key.  After that, the table has overflowed."""
 CLOSED = 32
-"""The last launch: one work-group stores the groups of at most this many slots."""
+"""The most slots whose groups a work-group of the last launch stores."""
 SAMPLE = 1024
-"""The number of sampled keys if pairs are not partitioned."""
+"""The number of keys of the sample, in a group-by without a pair partition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Few:
     """The sizes of hash tables, and of the kernels that fill them.
 
-    least: tables are used only for more keys than `least`.
-    work_group: the lanes of a work-group.
-    items: the keys of each lane in a tile.
-    groups: the most work-groups of a launch.
-    slots: the slots of a table, a power of two.  Tables hold at most `slots` / 2 groups.
-    sample: the number of sampled keys.
+    least: the count above which hash tables are tried.
+    work_group: the number of lanes of a work-group.
+    items: the number of keys of each lane in a tile.
+    groups: the greatest number of work-groups of a launch.
+    slots: the number of slots of a table, a power of two.  Tables hold at most `slots` / 2 groups.
+    sample: the number of keys of the sample.
     """
 
     least: int
@@ -58,36 +59,35 @@ class Few:
 
     @property
     def closed(self) -> int:
-        """The number of slots whose groups one work-group stores: `CLOSED`, but at most one slot per lane."""
+        """The number of slots whose groups a work-group of the last launch stores: `CLOSED`, at most one per lane."""
         return min(CLOSED, self.work_group)
 
     def sampled(self, sample: int) -> int:
-        """Return the expected number of distinct keys among `sample` keys.
+        """Return the number of distinct keys to expect in a sample of `sample` keys, if there are `most` groups.
 
-        The input is assumed to have `most` distinct keys, all equally frequent.
+        The groups are assumed to be equally large.  More distinct keys mean that tables would overflow.
         """
         return int(self.most * (1 - exp(-sample / self.most)))
 
     @property
     def sample_slots(self) -> int:
-        """The slots of the sample's hash table: twice the number of sampled keys, but at least `slots`."""
+        """The number of slots of the sample's hash table: twice the number of sampled keys, but at least `slots`."""
         return max(self.slots, 2 * self.sample)
 
     @property
     def bytes(self) -> int:
-        """The bytes of the buffer `few`: single words, then the table in scratch."""
+        """The size in bytes of the buffer `few` in scratch: single words, then the shared table."""
         return aligned(4 * (TABLE + 3 * (self.slots + 1)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of the buffer `few`, for a table of S slots.
+    """The regions of the buffer `few`, for a table of S slots.  `_WORDS` says what each single word holds.
 
-    table_keys, table_sums, table_times: S + 1 words each.
-    value_states: shares the memory of the table, and has one word for each value of the first digit.
+    table_keys, table_sums, table_times: the shared table, S + 1 words each.
+    value_states: one word for each value of the first digit, in the memory of the table.
 
-    Every other region is one word.  Only the kernels that partition pairs use `way` to `table_bits`, and
-    `value_states`.
+    Every other region is one word.  Only group-bys with a pair partition use `way` to `table_bits`, and `value_states`.
     """
 
     stored: Region
@@ -133,15 +133,15 @@ def words(p: Few) -> Words:
 
 
 def shape(key: KeyType, device: Device) -> Few | None:
-    """Return the sizes of tables for a key width on a device; None if no tables are used.
+    """Return the sizes of hash tables for a key width on a device; None if tables are not used.
 
-    Tables are not used if local memory is not on chip, because local memory is then as slow as scratch.  Tables are
-    not used for keys wider than 4 bytes either, because atomic operations are 4 bytes wide.
+    Tables are not used if local memory is not on chip, because it is then as slow as scratch.  Tables are not used for
+    keys of 8 bytes either, because the atomic operations on keys are 4 bytes wide.
     """
     if device.local != "chip" or key.bytes > 4:
         return None
     lanes = 1 << min(512, device.work_group).bit_length() - 1
     slots = next((s for s in (4096, 2048, 1024) if 12 * (s + 1) + 4 * lanes <= device.local_bytes), 0)
-    items = 8 if slots == 4096 else 4  # with more keys, older compilers spill
+    items = 8 if slots == 4096 else 4  # with more keys, older compilers spill registers
     groups = min(528, device.groups)
     return Few(least=1 << 16, work_group=lanes, items=items, groups=groups, slots=slots) if slots else None

@@ -1,4 +1,7 @@
-"""The kernels of a group-by, without those of its sort."""
+"""The kernels of a group-by: those of the reduction and of the hash tables for few groups.
+
+The sort's kernels are those of the target's sort.  `pair_partition_kernels` has the kernels that partition pairs.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,19 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 REDUCE = "reduce_"
-"""The prefix for kernel names of the reduction.  Without it, their names would clash with those of the sort."""
+"""The prefix of the reduction's kernel names, which would otherwise clash with kernel names of the sort."""
 TABLES, PAIR_PARTITION = "group_by/tables", "group_by/pair_partition"
-"""The names of the two templates."""
+"""The names of the templates of hash tables and of the pair partition."""
 GATE = Buffer(name="gate", type="u32")
-"""A buffer whose first word becomes nonzero when all groups are stored.  Later kernels then return at once."""
+"""A buffer whose first word becomes nonzero when all groups are stored.  Kernels that read it then return at once."""
 FEW = Buffer(name="few", type="u32")
 DEALS = Buffer(name="deals", type="u32")
 """The buffer of the pair partition.  `hsgen.algorithms.group_by.pair_partition.Words` lists its regions."""
-_LANES = 1536  # the kernel `few_tables`: lanes that run on a core at once
+_LANES = 1536  # lanes of the kernel `few_tables` that run on a core at once
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in launch order, without those of the sort."""
+    """Return the kernels in launch order, without those of the sort and of the pair partition."""
     return (*tables(p), *reducing(p))
 
 
@@ -35,7 +38,7 @@ def reducing(p: Params) -> tuple[Kernel, ...]:
 
 
 def tables(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels that reduce few groups in hash tables."""
+    """Return the kernels that reduce the keys in hash tables if there are few groups; none unless `p.few`."""
     if p.few is None:
         return ()
     slots = p.few.slots + 1
@@ -64,10 +67,10 @@ def tables(p: Params) -> tuple[Kernel, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """The sets of macros that the kernels of few groups use: two names.
+    """The variants of the kernels with hash tables (see `hsgen.core.kernels.VARIANT`).
 
-    values: the set for pairs, or the set for keys alone.
-    sample: the set for a sample that serves few groups only, or the set for a sample that also serves pairs.
+    values: whether the kernels reduce values, or only count keys.
+    sample: whether the sample of `few_begin` also decides about the pair partition.
     """
 
     values: str
@@ -84,7 +87,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         buffers=buffers,
         arrays=arrays,
         subgroup=p.reduce.subgroup if p.pair_partition and name == "few_begin" else 1,
-        resident=max(1, _LANES // p.few.work_group) if name == "few_tables" else 0,  # else compilers spill
+        resident=max(1, _LANES // p.few.work_group) if name == "few_tables" else 0,  # else registers spill
         algorithm="group_by",
         params=p,
         data=Phases(

@@ -1,15 +1,17 @@
 """Group-by of 32-bit keys with 32-bit values, for reductions that do not depend on the order of values.
 
-A stable sort keeps equal keys in their order, so each tile waits for earlier tiles.  If the order of values does not
-matter, no tile needs to wait.  A work-group reserves space in a bucket by an atomic addition.  Then it stores the pairs
-of a tile there in any order.  The bucket number of a key consists of the highest bits in which the sampled keys differ.
-As many bits are used as are needed to keep buckets small.
+A stable sort keeps equal keys in their order, so a tile waits for earlier tiles.  If the order of values does not
+matter, no tile needs to wait: a work-group reserves space in each bucket by an atomic addition, and stores the pairs of
+its tile there in any order.  A *bucket* has the pairs whose keys share the *bucket number*: some bits of the key, from
+the highest bit down in which sampled keys differ.  There are as many bits as are needed to keep buckets small.
 
-The first launch counts the pairs of all buckets.  Then pairs are partitioned by a first digit, the upper bits of the
-bucket number.  The next step depends on the sample.  If it has enough equal keys, hash tables on chip follow: a
-work-group reduces the pairs of one value of the first digit.  Otherwise a second digit partitions the pairs into
-buckets, each bucket is sorted on chip, and a reduction by key follows.  If keys are too uneven for tables and buckets,
-one launch sorts them by passes over all digits.
+The first launch counts the pairs of all buckets.  The next launch partitions the pairs by the *first digit*, the upper
+bits of the bucket number.  What follows depends on the sample:
+- If it has enough equal keys: a work-group reduces the pairs of one value of the first digit in a hash table on chip.
+- Otherwise: pairs are partitioned by the second digit, the lower bits, into buckets.  Each bucket is sorted on chip,
+  and a reduction by key follows.
+- If a bucket would get more pairs than a work-group holds: one launch sorts the pairs by passes over all digits, and
+  the reduction follows.
 """
 
 from __future__ import annotations
@@ -31,27 +33,29 @@ from hsgen.core.plan import Plan
 from hsgen.core.regions import Region, placed
 
 SORTED, TABLES, BUCKETS = 0, 1, 2
-"""What follows the partition, as stored in `Words.way`.
+"""The values of the word `Words.way`, which says how the pairs are reduced.
 
-`SORTED`: the target's sort.  `TABLES`: a hash table for each value of the first digit.  `BUCKETS`: buckets that are
-sorted on chip.
+`SORTED`: by a sort and the reduction by key, without a partition.  `TABLES`: in a hash table for each value of the
+first digit.  `BUCKETS`: by bucket sorts on chip and the reduction by key.
 """
 LEAST = 8
 """The least number of bits in the first digit."""
 SHARE = 64
-"""Tables are not used if one value of the first digit has more than 1/`SHARE` of the keys: the work-group that reduces
-this value would run much longer than the others.
+"""Tables are not used if one value of the first digit has more than 1/64 of the keys.
+
+The work-group that reduces the pairs of this value would run much longer than all others.
 """
 _LOCAL = 160 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digits:
-    """The widths of a bucket number and of its first digit.
+    """The widths of the bucket number and of the first digit, in bits.
 
-    bits: the most bits of a bucket number.  A work-group has a counter on chip for each bucket.
-    first: the most bits of the first digit.
-    least: the least bits of the first digit.
+    bits: the greatest width of the bucket number.  A work-group that counts the pairs of buckets has a counter on chip
+    for each bucket.
+    first: the greatest width of the first digit.
+    least: the least width of the first digit.
     """
 
     bits: int = 15
@@ -61,11 +65,11 @@ class Digits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Tiles):
-    """A hash table on chip that holds the pairs of one value of the first digit.
+    """The hash tables on chip, each for the pairs of one value of the first digit.
 
-    A work-group adds `size` pairs to the table at once.
+    A work-group adds `size` = `work_group` x `items` pairs to its table at a time.
 
-    slots: the slots of the table, a power of two.
+    slots: the number of slots of a table, a power of two.
     """
 
     slots: int
@@ -77,13 +81,13 @@ class Table(Tiles):
 
     @property
     def places(self) -> int:
-        """The number of bins of the sort that orders the groups of a table."""
+        """The number of bins of the sort by bins that orders the groups of a table."""
         return max(self.slots // 4, self.work_group)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The number of sampled keys: `fewer` for up to `above` pairs, and `keys` for more pairs."""
+    """The number of keys of the sample: `fewer` for up to `above` pairs, `keys` for more pairs."""
 
     keys: int = 8192
     fewer: int = 2048
@@ -98,14 +102,14 @@ _BUCKET, _TABLE = Bucket(work_group=512, items=10, bins=4096), Table(work_group=
 class Shape:
     """The sizes of the kernels that partition pairs.
 
-    count: the tile of the kernel that counts the pairs of buckets.
-    deal: the tile of the partition by the first digit.
-    again: the tile of the partition by the second digit.
-    bucket: the bucket that a work-group sorts on chip.
-    table: the hash table for one value of the first digit.
-    digits: the widths of a bucket number and of its first digit.
-    sample: the number of sampled keys.
-    cores: the number of cores of the device.
+    count: the tiles of the kernel that counts the pairs of each bucket.
+    deal: the tiles of the partition by the first digit.
+    again: the tiles of the partition by the second digit.
+    bucket: the parameters of the bucket sort.
+    table: the sizes of the hash tables.
+    digits: the widths of the bucket number and of the first digit.
+    sample: the number of keys of the sample.
+    cores: the number of cores of the device, which determines the number of work-groups of some launches.
     """
 
     count: Tiles = _COUNT
@@ -119,16 +123,16 @@ class Shape:
 
     @property
     def most(self) -> int:
-        """The greatest count at which the mean bucket still fits on chip."""
+        """The greatest count of pairs that are partitioned; with more, 2^`digits.bits` buckets would be too large."""
         return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:
-        """Return the expected number of repeated keys in a sample, if groups fill a quarter of each table's slots.
+        """Return the least number of repeated keys in a sample for which tables are used.
 
-        With the widest first digit, groups may fill half of the slots.  Fewer repeated keys mean that groups need more
-        slots than this, so tables are not used.
-        bits: the bits of the first digit.
-        sample: the number of sampled keys.
+        The number is what to expect if groups fill a quarter of all slots, or half of them with the widest first digit.
+        Fewer repeated keys mean more groups, which would fill more slots.
+        bits: the number of bits of the first digit.
+        sample: the number of keys of the sample.
         """
         used = 2 if bits == self.digits.first else 4
         return max(2, used * sample**2 // (2 * self.table.slots << bits))
@@ -137,7 +141,7 @@ class Shape:
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
     """Return the sizes of the kernels for a device; None if pairs are not partitioned.
 
-    Pairs are partitioned only if keys and values have 4 bytes each.  The device must guarantee forward progress and
+    Pairs are partitioned only if keys and values have 4 bytes each.  The device must guarantee forward progress, and
     have a known number of cores.  Work-groups must be able to have 1024 lanes, and 160 KiB of local memory on chip.
     """
     fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
@@ -146,7 +150,7 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
 
 
 def sampling(tables: Few, pair_partition: Shape | None) -> Few:
-    """Return the tables of few groups; if pairs may be partitioned, with a sample that is large enough for that too."""
+    """Return the sizes of the hash tables for few groups; with a larger sample if pairs may be partitioned."""
     return replace(tables, sample=pair_partition.sample.keys) if pair_partition else tables
 
 
@@ -154,11 +158,12 @@ def sampling(tables: Few, pair_partition: Shape | None) -> Few:
 class PairPartition:
     """The parameters of the kernels that partition pairs.
 
-    few: the tables of few groups, whose kernels run before these kernels.
-    above: for more than `above` keys, pairs that tables cannot hold are partitioned into buckets.  Up to `above`, the
-    target's sort sorts them instead.
-    rest: the passes, in one launch, that sort pairs which buckets cannot hold.  None if the target's sort has no such
-    passes; there are no buckets then.
+    shape: the sizes of these kernels.
+    few: the sizes of the hash tables for few groups, whose kernels run before these kernels.
+    above: the count above which pairs may be partitioned into buckets.  Up to `above`, the target's sort runs instead.
+    rest: the parameters of the launch that sorts the pairs by passes over all digits if a bucket is too large.  None if
+    the target's sort has no buckets of pairs; pairs are then never partitioned into buckets.
+    subgroup: the subgroup width for prefix sums.
     """
 
     key: KeyType
@@ -171,19 +176,23 @@ class PairPartition:
 
     @property
     def valued(self) -> bool:
-        """Always true: only keys with values are partitioned."""
+        """True, because only keys with values are partitioned."""
         return True
 
     @property
     def bucketed(self) -> bool:
-        """Whether pairs are partitioned into buckets at any count."""
+        """Whether pairs are partitioned into buckets, for some counts."""
         return self.rest is not None and self.above < self.shape.most
 
 
 def following(
     tables: Few | None, pair_partition: Shape | None, kernels: tuple[Kernel, ...], sort: Plan
 ) -> PairPartition | None:
-    """Return the parameters of the partition before a sort with `kernels`; None if pairs are not partitioned."""
+    """Return the parameters of the pair partition that precedes a sort; None if pairs are not partitioned.
+
+    tables, pair_partition: `Params.few` and `Params.pair_partition` of the group-by.
+    kernels, sort: the kernels and the plan of the target's sort.
+    """
     waiting = [k for k in kernels if k.cooperative]
     many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.has_pair_buckets), None)
     sorter: Any = many or next((k.params for k in waiting), None)
@@ -203,15 +212,15 @@ def following(
 
 
 def _rest(sort: Hybrid, shape: Shape) -> Partition:
-    """The parameters of the passes in one launch; their tiles are those of the hybrid sort's fallback."""
+    """The parameters of the passes in one launch, with the tiles of the hybrid sort's fallback."""
     return recast(sort, Partition, bucket=None, begin=0, end=None, single=None, groups=2 * shape.cores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """A tile that a work-group partitions at once: `items` pairs for each of its lanes.
+    """The tile of a kernel that partitions: `items` pairs for each of `lanes` lanes.
 
-    digits: the greatest number of digit values.
+    digits: the greatest number of values of the digit.
     """
 
     lanes: int
@@ -228,7 +237,9 @@ class Tile:
 class Words(few.Words):
     """The regions of the buffers `few` and `deals`, for V values of the first digit and B buckets.
 
-    digit_bits: one word.
+    `_deals` says what each region of the buffer `deals` holds.
+
+    digit_bits: 1 word.
     value_starts: V + 1 words.
     value_cursors: V words.
     value_tiles: V + 1 words.
@@ -266,11 +277,11 @@ def words(p: Shape, few_shape: Few) -> Words:
 
 
 def words_count(p: Shape) -> int:
-    """Return the number of words of the buffer `deals`."""
+    """Return the number of 32-bit words of the buffer `deals`."""
     last = _deals(p)["bucket_counts"]
     return last.start + last.size
 
 
 def rest_words(p: Partition) -> int:
-    """Return the number of words that must be 0 before the passes in one launch run."""
+    """Return the number of words of scratch that must be 0 before the launch of all passes."""
     return passes_words(p).bucket_starts.start

@@ -22,21 +22,21 @@ from hsgen.core.kernels import Kernel
 
 PAIRS, AGAIN = Buffer(name="pairs", type="pair"), Buffer(name="again", type="pair")
 REST = Buffer(name="rest", type="u32")
-_RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups that must fit a core together
+_RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups that a core must hold at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """The set of macros that the kernels use.
+    """The variant of the kernels (see `hsgen.core.kernels.VARIANT`).
 
-    passes: the name of the set with the passes that sort pairs which buckets cannot hold, or of the set without them.
+    passes: whether pairs may go through buckets, with the launch `pairs_rest` if a bucket is too large.
     """
 
     passes: str
 
 
 def tables(p: PairPartition) -> tuple[Kernel, ...]:
-    """Return the kernels that partition by the first digit and reduce its values in tables, in launch order."""
+    """Return the kernels up to the hash tables, in launch order: they partition the pairs by the first digit."""
     s, full = p.shape, word_array("full", 4)
     count = word_array("counts", 1 << s.digits.bits)
     deal = (PAIRS, FEW, DEALS)
@@ -78,7 +78,7 @@ def tables(p: PairPartition) -> tuple[Kernel, ...]:
 
 
 def buckets(p: PairPartition) -> tuple[Kernel, ...]:
-    """Return the kernels that sort pairs if tables are not used, in launch order."""
+    """Return the kernels that bring the pairs in order if hash tables are not used, in launch order."""
     s = p.shape
     again = (replace(PAIRS, read_only=True), AGAIN, FEW, DEALS)
     digits = 1 << s.digits.bits - s.digits.least
@@ -92,10 +92,10 @@ def buckets(p: PairPartition) -> tuple[Kernel, ...]:
 
 
 def _bucket(p: PairPartition) -> Kernel:
-    """The kernel that sorts a bucket on chip, by bins.
+    """The kernel that sorts each bucket on chip, by bins.
 
-    Usually the keys of a bin are compared with each other.  If one bin has more than an eighth of the bucket's keys, a
-    network sorts the bucket instead, because it is faster.
+    Bins are crowded if a bin has more keys than an eighth of the greatest bucket.  A bitonic network then sorts the
+    bucket, which is faster than comparing the keys of such a bin with each other.
     """
     bucket = p.shape.bucket
     kernel = _kernel(
@@ -114,7 +114,7 @@ def _bucket(p: PairPartition) -> Kernel:
 
 
 def _table_bins(p: PairPartition) -> BinSort:
-    """The sort by bins that puts the groups of a table in order."""
+    """The parameters of the sort by bins that puts the groups of a hash table in order."""
     table = p.shape.table
     items = (table.groups + table.work_group) // table.work_group
     shape = Bucket(work_group=table.work_group, items=items, bins=table.places)

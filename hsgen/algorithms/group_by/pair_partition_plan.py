@@ -1,8 +1,8 @@
 """The plan rows and the scratch of a group-by that partitions pairs.
 
-Scratch has three parts.  First are the buffers `few` and `deals`.  Next is the space of the sorted keys and values; the
-partition by the first digit stores its pairs there.  Last are the buckets.  The passes over uneven pairs use the memory
-of the buckets as second buffers.
+Scratch has three parts.  First come the buffers `few` and `deals`.  Next comes the memory of the sorted keys and
+values: the partition by the first digit stores its pairs there, before the sorted pairs replace them.  Last comes the
+memory of the buckets, which the passes over all digits use for their second buffers.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from hsgen.core.scratch import UNIT, ScratchRule, aligned
 
 
 def words_bytes(p: pair_partition.Shape | None) -> int:
-    """Return the bytes of the buffer `deals`; 0 if pairs are not partitioned."""
+    """Return the size in bytes of the buffer `deals`; 0 if pairs are not partitioned."""
     return aligned(4 * pair_partition.words_count(p)) if p else 0
 
 
 def bound(p: PairPartition) -> dict[str, Binding]:
-    """Return the binding of each buffer by its name in kernels.
+    """Return the binding of each buffer, by its name in kernels.
 
-    The caller's arrays have the same bindings as in a reduction by key.
+    The bindings of the caller's arrays are those of a reduction by key.
     """
     deals = p.few.bytes
     first = deals + words_bytes(p.shape)
@@ -45,7 +45,7 @@ def bound(p: PairPartition) -> dict[str, Binding]:
 
 
 def rule(p: PairPartition) -> ScratchRule:
-    """Return the rule for the scratch that these plan rows need."""
+    """Return the rule for the size of the scratch that the plan rows of `steps` need."""
     rest = p.rest
     plus = bound(p)["rest"].plus + UNIT + (4 * rest_words(rest).tile_states.start if rest else 0)
     each = {"unit": rest.tile, "per_unit": 4 * rest.radix, "units": -(-p.shape.most // rest.tile)} if rest else {}
@@ -53,9 +53,9 @@ def rule(p: PairPartition) -> ScratchRule:
 
 
 def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[Step]:
-    """Return the plan rows for up to `most` keys.
+    """Return the plan rows of the pair partition for up to `most` keys.
 
-    `keys` and `values` are the bindings of the sorted keys and of their values.
+    keys, values: the bindings of the sorted keys and of their values in scratch, which the reduction reads.
     """
     most, shape, bindings_ = min(most, p.shape.most), p.shape, bound(p)
     sorted_bindings = {**bindings_, "destination": keys, "values_out": values}
@@ -84,10 +84,10 @@ def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[S
 
 
 def _buckets(p: PairPartition) -> Grid:
-    """The grid with one work-group for each bucket.
+    """The grid of the bucket sort, with at least one work-group for each bucket.
 
-    The number of buckets is a power of two.  The mean bucket therefore has more than half of the pairs that a bucket
-    may have.  The exception is the least number of buckets, one for each value of the first digit.
+    The number of buckets is a power of two, and so large that the mean number of pairs per bucket is at most
+    `bucket.limit`.  The mean is more than half of that limit, except with the least number of buckets.
     """
     half, fewest = p.shape.bucket.limit // 2, 1 << p.shape.digits.least
     return _tiles(half, more=fewest if p.above < p.shape.bucket.limit * fewest else 0)
@@ -98,7 +98,7 @@ def _tiles(pairs: int, *, more: int = 0) -> Grid:
 
 
 def moved(p: PairPartition, step: Step, n: int) -> int:
-    """Return the bytes that a launch reads and writes for `n` keys.  No two keys are assumed to be equal."""
+    """Return the bytes that a launch reads and writes for `n` distinct keys, which go through buckets."""
     if n <= p.above:
         return 0  # nothing is partitioned
     both = 2 * n * (p.key.bytes + p.signature.value_bytes)

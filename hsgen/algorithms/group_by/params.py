@@ -1,4 +1,4 @@
-"""The parameters of a group-by.  Targets give none of them: all are derived from the device, key and values."""
+"""The parameters of a group-by, derived from the device, the key type and the values; targets state none of them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 class Params:
     """The parameters of a group-by.
 
-    reduce: the parameters of the reduction of sorted keys.
-    few: the sizes of the hash tables for few groups; None if tables are not used.
-    pair_partition: the sizes of the kernels that partition pairs; None if pairs are not partitioned.
+    reduce: the parameters of the reduction by key, which follows the sort.
+    few: the sizes of the hash tables for few groups; None if the group-by always sorts.
+    pair_partition: the sizes of the kernels that partition pairs in place of a sort; None if there are none.
     """
 
     key: KeyType
@@ -31,7 +31,7 @@ class Params:
 
     @property
     def valued(self) -> bool:
-        """Whether there are values."""
+        """Whether keys have values."""
         return self.signature.value_bytes > 0
 
     @property
@@ -41,7 +41,7 @@ class Params:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters, given the values of the fields of `Params` by name."""
+    """Return the parameters whose fields have the given values, by name."""
     return Params(key=key, **values)
 
 
@@ -51,10 +51,10 @@ def sorting(signature: Signature) -> Signature:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None if the group-by is not supported.
+    """Return the parameters for a key width and a signature; None if such a group-by is not supported.
 
-    Keys may have no values, or values of 4 bytes.  All key types and both orders are supported, if the target sorts
-    such keys.
+    Keys have no values, or values of 4 bytes.  All key types and both orders are supported, if the target has a sort
+    for such keys.
     """
     plain = replace(signature, key_transform=False)
     reduce = reduce_by_key.specialize(p, key, plain, device)
@@ -71,12 +71,12 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def block(p: Params) -> int:
-    """Return the number of keys in a tile of the reduction.  Validation tests more counts around its multiples."""
+    """Return the number of keys in a tile of the reduction; validation tests counts around multiples of it."""
     return reduce_by_key.block(p.reduce)
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return derived values as (name, text) pairs, for headers and `hsgen show`."""
     lines = [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]
     if p.few:
         lines.insert(0, ("few groups", f"from {p.few.least + 1} keys on, tables of {p.few.slots} slots"))

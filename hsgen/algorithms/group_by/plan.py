@@ -1,4 +1,7 @@
-"""The launch plan of a group-by: hash tables for few groups, then a sort into scratch, then the reduction."""
+"""The launch plan of a group-by: hash tables for few groups, then a sort into scratch, then the reduction.
+
+If the hash tables hold all groups, the kernels of the sort and of the reduction return at once.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +21,17 @@ _FEW = Binding(role="scratch")
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan of the reduction alone, which reads the caller's arrays."""
+    """Return the plan of the reduction alone, with the caller's arrays as input.  `joined` builds the complete plan."""
     reduction = reduce_by_key.plan(p.reduce)
     return replace(reduction, steps=tuple(replace(s, kernel=REDUCE + s.kernel) for s in reduction.steps))
 
 
 def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a group-by, given the kernels (`before`) and the plan of its sort.
+    """Return the kernels and the plan of a complete group-by.
 
     Scratch holds, in this order, the buffers `few` and `deals`, the sorted keys, their values, and the scratch of the
-    sort.  The reduction reuses the beginning of the sort's scratch.
+    sort.  The scratch of the reduction takes the place of the sort's.
+    before, sort: the kernels and the plan of the target's sort.
     """
     after, placed, partition = plan(p), _Placed(p, sort), following(p.few, p.pair_partition, before, sort)
     top = min(sort.max_n, after.max_n)
@@ -44,7 +48,7 @@ def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Ker
 
 
 def _without_keys(after: Plan) -> list[Step]:
-    """The plan rows of a reduction for n = 0, with the caller's arrays, because scratch is then empty."""
+    """The plan rows of the reduction for n = 0, with the caller's arrays as input, because scratch is then empty."""
     at_zero = (s for s in after.steps if s.guard.at_zero)
     return [replace(s, guard=replace(s.guard, min_n=0, max_n=0)) for s in at_zero]
 
@@ -52,10 +56,11 @@ def _without_keys(after: Plan) -> list[Step]:
 def _gated(
     p: Params, kernels: list[Kernel], steps: list[Step], top: int, placed: _Placed, partition: PairPartition | None
 ) -> tuple[list[Kernel], list[Step]]:
-    """Extend the kernels and plan rows of a group-by by those of hash tables and of the pair partition.
+    """Return the kernels and plan rows of a group-by, extended by those of hash tables and of the pair partition.
 
-    If tables hold all groups, a flag in the buffer `gate` makes the kernels of the sort and of the reduction return at
-    once.
+    The kernels of the sort and of the reduction get the buffer `gate`.  If hash tables have stored the groups, these
+    kernels return at once.
+    top: the greatest count.  placed: the offsets of the arrays in scratch.
     """
     assert p.few is not None
     gated = {s.kernel for s in steps if s.guard.max_n > p.few.least}
@@ -77,9 +82,9 @@ def _gated(
 
 
 def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
-    """Split a plan row of the sort by the count of keys.
+    """Return a plan row of the sort, split into rows for different counts.
 
-    Where pairs are partitioned into buckets, the row runs only for sums of floats, which depend on the order of values.
+    If pairs are partitioned into buckets, the sort runs only for sums of floats, which depend on the order of values.
     """
     between = (partition.above, partition.shape.most)
     if not partition.bucketed:
@@ -90,9 +95,10 @@ def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
 
 
 def _tables(p: Params, least: int, top: int) -> list[Step]:
-    """The plan rows of the hash tables.
+    """The plan rows of the hash tables, for counts above `p.few.least` up to `top`.
 
-    The first row already runs for more than `least` keys, because it clears the gate that other kernels read.
+    The kernel of the first row clears `gate`.  The first row therefore runs for all counts above `least`, for which
+    kernels read `gate`.
     """
     assert p.few is not None
     grids = {
@@ -116,11 +122,10 @@ def _tables(p: Params, least: int, top: int) -> list[Step]:
 
 
 class _Placed:
-    """The bindings of a group-by's arrays.
+    """The offsets in scratch of the sorted keys, of their values, and of the arrays that the sort has in scratch.
 
-    The sort also has arrays in scratch.  Their offsets depend on the count and are multiples of `UNIT`.  The sorted
-    keys and values, which precede these arrays, have any number of bytes.  Each offset is therefore rounded up to a
-    multiple of `UNIT`.  Rounding may skip up to `UNIT` bytes, so scratch has `UNIT` spare bytes for each array.
+    The sorted keys and values come first and move the sort's arrays to greater offsets.  Each offset is rounded up to a
+    multiple of `UNIT`, which skips up to `UNIT` bytes.  Scratch therefore has `UNIT` spare bytes for each array.
     """
 
     def __init__(self, p: Params, sort: Plan) -> None:
@@ -138,20 +143,20 @@ class _Placed:
         self.sorted_arrays = (self._own["destination"], self._own["values_out"])
 
     def sorting(self, step: Step) -> Step:
-        """Return a plan row of the sort, with its results and its scratch at their offsets in the common scratch."""
+        """Return a plan row of the sort: its results go to scratch, and its own arrays lie after them."""
         bindings = (self._own.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
         return replace(step, bindings=tuple(bindings))
 
     def reducing(self, step: Step) -> Step:
-        """Return a plan row of the reduction, which reads the sorted keys and values from scratch."""
+        """Return a plan row of the reduction that reads the sorted keys and values from scratch."""
         reads = {"source": self._own["destination"], "values": self._own["values_out"]}
         bindings = (reads.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
         return replace(step, bindings=tuple(bindings), guard=replace(step.guard, at_zero=False))
 
     def moved(self, binding: Binding, most: int) -> Binding:
-        """Return the binding of an array in plan rows for up to `most` keys.
+        """Return the binding of an array; an array in scratch moves to an offset after the sorted keys and values.
 
-        An array in scratch moves to an offset after the sorted keys and values.
+        most: the greatest count of the plan row.
         """
         if binding.role != "scratch":
             return binding
@@ -160,7 +165,7 @@ class _Placed:
         return replace(binding, per_n=binding.per_n + self._item, plus=plus, max_n=None)
 
     def rule(self, rule: ScratchRule) -> ScratchRule:
-        """Return a rule for scratch, enlarged by the sorted keys and values."""
+        """Return a rule for the size of scratch, enlarged by the sorted keys and values."""
         plus = rule.plus + self._first + UNIT * len(self._ranks)
         return replace(rule, plus=plus, per_n=rule.per_n + self._item)
 
@@ -168,7 +173,8 @@ class _Placed:
 def moved(p: Params | reduce_by_key.Params | PairPartition, step: Step, n: int) -> int:
     """Return the bytes that a launch reads and writes for `n` keys.
 
-    For the reduction, all keys are assumed to be equal.  For the pair partition, no two keys are assumed to be equal.
+    For launches of the reduction, all keys are assumed to be equal.  For launches of the pair partition, all keys are
+    assumed to be distinct.
     """
     if isinstance(p, PairPartition):
         return pair_partition_plan.moved(p, step, n)
@@ -177,7 +183,7 @@ def moved(p: Params | reduce_by_key.Params | PairPartition, step: Step, n: int) 
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` around which the reduction changes its path, or tables begin to be used."""
+    """Return counts up to `greatest`: those at which the reduction takes another path, and those around `few.least`."""
     counts = set(reduce_by_key.test_counts(p.reduce, greatest))
     if p.few:
         counts.update((p.few.least, p.few.least + 1, p.few.least + p.few.tile))
@@ -185,5 +191,5 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last key falls in each row of a tile of the reduction."""
+    """Return counts up to `greatest` for tests of bounds checks, as for a reduction by key."""
     return reduce_by_key.row_test_counts(p.reduce, greatest)

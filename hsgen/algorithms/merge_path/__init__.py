@@ -1,8 +1,9 @@
-"""Merging two sorted arrays by merge paths: every lane computes which input keys form its part of the output.
+"""A merge of two sorted arrays by merge paths: the output is cut into parts of equal size, and a lane merges each part.
 
-The matrix of all pairs of keys has a diagonal for each cut of the output.  A binary search locates where the merge path
-crosses the diagonal (Green, McColl and Bader, "GPU Merge Path", 2012; Odeh et al., "Merge Path - Parallel Merging Made
-Simple", 2012).  The merge is stable: equal keys of the first array precede those of the second.
+For each cut, a binary search determines how many of the preceding output keys come from the first array.  The search
+runs along a diagonal of the matrix of all pairs of keys (Green, McColl and Bader, "GPU Merge Path", 2012; Odeh et al.,
+"Merge Path - Parallel Merging Made Simple", 2012).  The merge is stable: equal keys of the first array precede those of
+the second.
 """
 
 from hsgen.algorithms.implicit import FIELDS, space

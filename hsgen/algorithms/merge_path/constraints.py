@@ -1,4 +1,4 @@
-"""The constraints that the device's facts put on the parameters of merges."""
+"""Constraints of the parameters of a merge, with each other and with the facts of the device."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ ROWS = (2, 4, 8, 16)
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems that a single value has by itself."""
+    """Yield the problems of values that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the complete parameters."""
+    """Return all problems of complete parameters."""
     faults = list(alone({"work_group": p.work_group}, device))
     if not p.walks and p.chains > 1:
         faults.append(("chains", "lanes that merge in local memory have one chain", "give 1"))
@@ -39,7 +39,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def _ranges(p: Params) -> Iterator[Problem]:
-    """Yield the problems of the kernel whose work-groups merge ranges of tiles."""
+    """Yield the problems of the kernel `merge_ranges`."""
     shape = of_ranges(p)
     if shape.work_group < 2 * p.subgroup or shape.work_group % p.subgroup:
         yield "range_lanes", "two subgroups find the ends of a range", f"give a multiple of {p.subgroup} lanes"

@@ -1,6 +1,6 @@
-"""The entries of a merge by merge paths, as templates need them.
+"""The text with which templates of merge paths access what they merge.
 
-An entry is a key, or a pair of a key and its original index.
+An *entry* is what a merge compares and moves: a key, or a pair of a key and its original index.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """The type and the functions of entries, as names in the dialects.  "" means that no function is called.
+    """The names, in kernel text, of the type of an entry and of functions on entries.  "" means: no function is called.
 
-    An *ordered* entry is one that `less` can compare.
+    A loaded entry has the bits of the key in memory.  An *ordered* entry is what `less` compares: the key after the key
+    transform.
 
     type: the type of an entry in registers.
-    load: converts an entry from memory when it is loaded.
-    order: maps a loaded entry to an ordered entry.
-    raw: converts a loaded entry when it is stored.
-    out: converts an ordered entry when it is stored.
-    less: compares two ordered entries.
+    load: the function that is applied to an entry when it is loaded from memory.
+    order: the function from loaded entries to ordered entries.
+    raw: the function that is applied to a loaded entry when it is stored.
+    out: the function that is applied to an ordered entry when it is stored.
+    less: the function that compares two ordered entries.
     greatest: the greatest ordered entry.
     a: the text that starts an access to the first array, such as ``source[``.
     b: the same for the second array.
@@ -47,14 +48,14 @@ PAIRS = {
     "less": "hs_pair_less",
     "greatest": "HS_PAIR_GREATEST",
 }
-"""The fields of `Entries` for pairs of a key and its original index.  Memory holds such pairs as ordered entries."""
+"""Fields of `Entries` for pairs of a key and its original index.  Such pairs are ordered entries in memory, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """The values of a merge.
+    """The text with which templates access the values of a merge.
 
-    bytes: the bytes of a value.
+    bytes: the size of a value in bytes.
     a, b, to: the texts that start accesses to values, as in `Entries`.
     """
 
@@ -66,14 +67,14 @@ class Values:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Merge:
-    """Input of the template of a kernel that merges.
+    """The data of a kernel that merges.
 
-    values: the values; None for keys without values.
-    lanes: the lanes of a work-group.
-    items: the entries that a lane merges in local memory, or in one chain.
+    entries: how the kernel accesses entries.
+    lanes: the number of lanes of a work-group.
+    items: the number of entries that a lane merges in local memory, or in one chain.
+    values: how the kernel accesses values; None for keys without values.
     vector: the number of keys in 16 bytes.
-    chains, row: fields for lanes that merge from memory to memory.  `hsgen.algorithms.merge_path.params.Params`
-    explains them.
+    chains, row: as in `hsgen.algorithms.merge_path.params.Params`.
     """
 
     entries: Entries

@@ -1,7 +1,10 @@
 """The kernels of a merge.
 
-`begin` stores the count of the first array.  `split` searches for the tile boundaries.  `merge` merges the tiles.
-`merge_alone` and `merge_ranges` search for boundaries themselves and then merge.
+- `begin` stores the count of the first array in scratch.
+- `split` searches for the ends of all tiles in both arrays, and stores them in scratch.
+- `merge` merges the tiles: a work-group merges one tile.
+- `merge_alone` and `merge_ranges` replace `split` and `merge` for smaller counts: each work-group searches for the ends
+  of its own tile, or range of tiles, and then merges.
 """
 
 from __future__ import annotations
@@ -16,11 +19,14 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.regions import Region
 
 PARTS, SPLITS = 0, 32
-"""The index of the first word of each region in `Words`."""
+"""The index of the first word of the regions `first_count` and `splits`."""
 
 WORDS = Buffer(name="words", type="u32")
 LANES = 1024
-"""If tiles are moved by vectors, this many lanes must fit a core at once.  This limits the registers of a lane."""
+"""The number of lanes that a core must hold at once, for kernels that load and store vectors.
+
+The compiler limits the registers of a lane accordingly.
+"""
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -30,7 +36,8 @@ class Words:
     """The regions of scratch.
 
     first_count: the count of the first array.
-    splits: for the start of each tile and the end of the last tile, the number of preceding keys of the first array.
+    splits: for each tile, the number of output keys before the tile that come from the first array; then the count of
+    the first array.
     """
 
     first_count: Region
@@ -48,7 +55,7 @@ def words() -> Words:
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), file: str = "merge"
 ) -> Kernel:
-    """Return the kernel `name` from a file in `templates/merge_path`."""
+    """Return a kernel whose template is the macro `name` of a file in ``templates/merge_path``."""
     return Kernel(
         name=name,
         template=f"merge_path/{file}:{name}",
@@ -64,7 +71,7 @@ def _kernel(
 
 
 def _merge(p: Params) -> Merge:
-    """Return the input of the templates for a merge of keys."""
+    """Return the data of the kernels, for entries that are keys."""
     return Merge(
         entries=Entries(),
         values=Values(bytes=p.signature.value_bytes) if p.valued else None,
@@ -77,17 +84,17 @@ def _merge(p: Params) -> Merge:
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that stores the count of the first array."""
+    """Return the kernel that stores the count of the first array in scratch."""
     return _kernel(p, "begin", "store the count of the first array", (WORDS,))
 
 
 def split(p: Params) -> Kernel:
-    """Return the kernel that computes where tiles start in both arrays."""
+    """Return the kernel that searches for the ends of all tiles in both arrays; each lane searches for one."""
     return _kernel(p, "split", "find where tiles start in both arrays", (SOURCE, SECOND, WORDS))
 
 
 def merge(p: Params) -> Kernel:
-    """Return the kernel that merges the tiles."""
+    """Return the kernel that merges the tiles, one in each work-group."""
     values = (VALUES_IN, SECOND_VALUES, VALUES_OUT) if p.valued else ()
     arrays = [Array(name="tile", type="key", count=p.tile + room(p))] * (not p.walks)
     arrays += [word_array("slots", p.tile)] * (p.valued and not p.walks)
@@ -99,26 +106,26 @@ def merge(p: Params) -> Kernel:
 
 
 def room(p: Params) -> int:
-    """Return how many more keys than a tile local memory must hold if tiles are moved by vectors; 0 without vectors.
+    """Return how many keys local memory must hold in addition to those of a tile; 0 without `p.vectors`.
 
-    Keys of both arrays are in local memory.  The keys of each array start at the same alignment as in global memory.
-    As many copies of the greatest key as a lane merges follow them.
+    With vectors, the keys of both arrays start at the same alignment as in global memory, which leaves gaps.  After the
+    keys of each array come `items` copies of the greatest key, so that a lane may read beyond the end.
     """
     return 2 * p.items + 4 * (16 // p.key.held) if p.vectors else 0
 
 
 def alone(p: Params) -> Params:
-    """Return the parameters for `merge_alone`, whose work-groups search for the ends of their tiles themselves."""
+    """Return the parameters of the kernel `merge_alone`."""
     return replace(p, items=p.alone_items, vectors=True)
 
 
 def of_ranges(p: Params) -> Params:
-    """Return the parameters for `merge_ranges`, whose work-groups merge ranges of tiles."""
+    """Return the parameters of the kernel `merge_ranges`."""
     return replace(p, work_group=p.range_lanes, items=p.range_items, vectors=True)
 
 
 def merge_alone(p: Params) -> Kernel:
-    """Return the kernel whose work-groups search for the ends of their tile in both arrays, and then merge the tile."""
+    """Return the kernel in which each work-group searches for the ends of its tile in both arrays, then merges it."""
     kernel = merge(alone(p))
     return replace(
         kernel,
@@ -132,7 +139,7 @@ def merge_alone(p: Params) -> Kernel:
 
 
 def merge_ranges(p: Params) -> Kernel:
-    """Return the kernel whose work-groups search for the ends of a range of tiles, and then merge tile after tile."""
+    """Return the kernel in which each work-group searches for the ends of a range of tiles, then merges them."""
     shape = of_ranges(p)
     arrays = [Array(name="ring", type="key", count=2 * (shape.ring + shape.margin))]
     arrays += [Array(name="stage", type="key", count=shape.tile)]
@@ -150,7 +157,7 @@ def merge_ranges(p: Params) -> Kernel:
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in the order in which they run."""
+    """Return every kernel, in the order of their launches."""
     splits = [] if p.walks else [split(p)]
     few = [*([merge_alone(p)] if p.alone else []), *([merge_ranges(p)] if p.ranged else [])]
     return (*([begin(p)] if p.noted else []), *few, *splits, merge(p))

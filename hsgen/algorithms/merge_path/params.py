@@ -1,4 +1,4 @@
-"""The parameters of a merge by merge paths, which are derived from the target's radix sort, and derived values."""
+"""The parameters of a merge by merge paths, which are derived from those of the target's radix sort."""
 
 from __future__ import annotations
 
@@ -13,30 +13,29 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 class Params:
     """The parameters of a merge.
 
-    work_group: the lanes of a work-group.
-    items: the keys that a lane merges one after another.
-    walks: whether each lane merges from memory to memory.  Otherwise a work-group loads its keys of both arrays into
-    local memory, and `chains` is 1.
-    chains: a lane interleaves `chains` independent merges of `items` keys each.  Comparisons of one merge then hide the
-    load latency of the others.
-    row: the keys that a chain merges at once, as a vector, in dialects with vectors; 0 means one key at a time.  With
-    values, vectors require keys of at most 32 bits.
-    spare: the greatest number of excess work-groups of a two-dimensional grid, if work-groups merge tiles.
-    vectors: whether work-groups load and store keys by 16 bytes in dialects with vectors.  A tile then takes more local
-    memory.
+    work_group: the number of lanes of a work-group.
+    items: the number of keys that a lane merges one after another.
+    walks: whether lanes are *sequential*: each lane merges its keys from memory to memory, for CPUs.  Otherwise a
+    work-group loads its keys of both arrays into local memory, and `chains` is 1.
+    chains: the number of independent merges, of `items` keys each, that a sequential lane interleaves.  Comparisons of
+    one merge hide the load latency of the others.
+    row: the number of keys that a chain merges at once, as a vector, in dialects with rows; 0 means one key at a time.
+    With values, rows require keys of at most 32 bits.
+    spare: the greatest number of excess work-groups of a two-dimensional grid (see the function `spare`).
+    vectors: whether work-groups load and store keys 16 bytes at a time, in dialects with vectors.  A tile then takes
+    more local memory.
 
     The kernel `merge_alone` runs for up to `alone` keys:
-    alone: the greatest count at which work-groups search for the ends of their tiles themselves.  Above this count, a
-    separate kernel searches for them.
-    subgroup: the lanes that search for an end together, also in `merge_ranges`.
-    alone_items: the keys that a lane of `merge_alone` merges.
+    alone: the greatest count of this kernel; 0 means that the kernel does not exist.
+    subgroup: the number of lanes that search for an end of a tile together, also in `merge_ranges`.
+    alone_items: the number of keys that a lane of this kernel merges.
 
     The kernel `merge_ranges` runs for more than `alone` and up to `ranged` keys:
-    ranged: the greatest count at which work-groups merge ranges of tiles; 0 means never.
-    ranges: the greatest number of ranges.
-    range_lanes: the lanes of a work-group.
-    range_items: the keys of a tile that a lane merges.
-    resident: the work-groups that must fit a core together.
+    ranged: the greatest count of this kernel; 0 means that the kernel does not exist.
+    ranges: the greatest number of ranges of tiles, each of which a work-group merges.
+    range_lanes: the number of lanes of a work-group.
+    range_items: the number of keys of a tile that a lane merges.
+    resident: the number of work-groups that a core must hold at once.
     """
 
     key: KeyType
@@ -59,7 +58,7 @@ class Params:
 
     @property
     def share(self) -> int:
-        """The number of keys that a lane merges."""
+        """The number of keys that a lane merges, in all of its chains."""
         return self.items * self.chains
 
     @property
@@ -69,44 +68,47 @@ class Params:
 
     @property
     def ring(self) -> int:
-        """The slots of the ring buffer in local memory that holds the next keys of one array.
+        """The number of slots of each ring buffer of `merge_ranges`: local memory for the next keys of one array.
 
-        The ring holds as many keys as a tile, and additional vectors at both ends.
+        A ring holds as many keys as a tile, and a few vectors more because a tile begins and ends within a vector.
         """
         return self.tile + 4 * (16 // self.key.held)
 
     @property
     def margin(self) -> int:
-        """The slots after a ring that repeat its first slots: whole vectors, of more keys than a lane merges."""
+        """The number of slots after a ring that repeat its first slots: whole vectors, with more keys than `items`.
+
+        A lane can then read its keys from the ring without wrapping its indices.
+        """
         size = 16 // self.key.held
         return -(-(self.items + 1) // size) * size
 
     @property
     def noted(self) -> bool:
-        """Whether kernels read the count of the first array from scratch.
+        """Whether kernels read the count of the first array from scratch, not from their argument.
 
-        Their argument is then the key type and the order, so it cannot be the count.
+        With a key transform, the argument holds the key type and the order.
         """
         return self.walks or self.signature.key_transform
 
     @property
     def valued(self) -> bool:
-        """Whether there are values."""
+        """Whether keys have values."""
         return self.signature.value_bytes > 0
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters, given the values of the fields of `Params` by name."""
+    """Return the parameters whose fields have the given values, by name."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the number of keys in a tile.  Validation tests more counts around its multiples."""
+    """Return the number of keys in a tile; validation tests counts around multiples of it."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return the tile as a (name, text) pair, for headers and `hsgen show`."""
     rows = f" by rows of {p.row}" if p.row else ""
     by = f"{p.chains} chains{rows}, from memory to memory" if p.walks else "through local memory"
     return [("tile", f"{p.work_group} lanes x {p.share} = {p.tile} keys, {by}")]

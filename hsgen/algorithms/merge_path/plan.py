@@ -8,7 +8,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, scratch_of
 
-MAX_N = 1 << 30  # kernels count in signed 32-bit integers, up to a tile beyond n
+MAX_N = 1 << 30  # kernels count in signed 32-bit integers, up to n and a tile more
 
 _BOUND = {
     "source": Binding(role="source"),
@@ -22,17 +22,21 @@ _BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: n is the count of both arrays, and the second number of the call that of the first array."""
+    """Return the launch plan.
+
+    n is the count of both arrays together.  The second number of a call is the count of the first array.
+    """
     return Plan(steps=tuple(_step(p, k) for k in kernels(p)), max_n=MAX_N, bits=p.key.bits, scratch=scratch(p))
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the rule for scratch: one region for the count of the first array, and one for the tile boundaries.
+    """Return the rule for the size of scratch, which holds the regions `Words`.
 
-    Sequential lanes search for boundaries themselves, so scratch then has no tile boundaries.
+    Without sequential lanes, the region `splits` has a word for each tile.  Sequential lanes need no such words,
+    because they search for the ends of their tiles themselves.
 
-    Excess work-groups of a grid have a word of boundaries too, although their code exits before it reads the word.
-    Intel's compiler for CPUs moves the read out of its loop over lanes, ahead of the test for the exit.
+    Excess work-groups of a grid have a word too, although they exit before the statement that reads it.  Intel's
+    compiler for CPUs moves the read out of its loop over lanes, ahead of the test for the exit.
     """
     plus = 4 * (SPLITS + 1 + p.spare)
     return (
@@ -41,7 +45,7 @@ def scratch(p: Params) -> Scratch:
 
 
 def _step(p: Params, kernel: Kernel) -> Step:
-    """The plan row of a kernel.  `split` has one lane for each tile, and another for the end of the last tile."""
+    """The plan row of a kernel.  `split` has a lane for each tile, and one more for the end of the last tile."""
     first, splits = kernel.name == "begin", kernel.name == "split"
     few = {"merge_alone": (0, p.alone, alone(p).tile), "merge_ranges": (p.alone, p.ranged, of_ranges(p).tile)}
     above, most, tile = few.get(kernel.name, (0 if first else max(p.alone, p.ranged), MAX_N, p.tile))
@@ -56,10 +60,7 @@ def _step(p: Params, kernel: Kernel) -> Step:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys.
-
-    Binary searches read a few keys per tile, which are not counted.
-    """
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, without those of binary searches."""
     splits = 0 if p.walks else 4 * -(-n // p.tile)
     keys = 2 * n * (p.key.bytes + p.signature.value_bytes)
     sizes = {"merge_alone": keys, "merge_ranges": keys, "merge": keys + splits, "split": splits}
@@ -67,9 +68,9 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the merge changes its path, and counts that fill tiles or lanes."""
+    """Return counts up to `greatest`: those at which other launches run, and those that fill tiles or lanes."""
     counts = {0, 1, greatest, p.items, p.share, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
-    counts.add(p.tile * p.work_group)  # with this count, every lane of a work-group of `split` has a tile
+    counts.add(p.tile * p.work_group)  # every lane of one work-group of `split` then has a tile
     if p.alone:
         tile = alone(p).tile
         counts |= {p.alone, *range(0, min(4 * tile, p.alone) + 1, tile)}
@@ -81,9 +82,9 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last key falls in the middle of each row of a tile.
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row.
 
-    The store of this row is then partial.
+    A row is one key of each lane.  Only some lanes then store a key of the row.
     """
     if p.walks:
         return []

@@ -1,4 +1,4 @@
-"""Derives the parameters of a merge for a key width and a signature from those of the target's radix sort."""
+"""The parameters of a merge for a key width and a signature, derived from those of the target's radix sort."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 256
-ITEMS = 15  # odd: lanes store runs of this many keys to local memory, without bank conflicts
-CHAIN, CHAINS = 4096, 3  # the keys of a sequential lane's chain, and the most chains that registers hold
-CHAIN_ROWS = 8192  # the keys of a chain merged by rows: merging is faster, so only longer chains pay a binary search
+ITEMS = 15  # odd, so that lanes that store runs of this many keys to local memory have no bank conflicts
+CHAIN, CHAINS = 4096, 3  # a sequential lane: the keys of a chain, and the most chains that its registers suffice for
+CHAIN_ROWS = 8192  # the keys of a chain with rows: its merge is faster, so a binary search pays only for more keys
 ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
-"""Maps the bytes of a value to the keys of a row and the number of chains.
+"""By the size of a value in bytes: the number of keys of a row, and of chains.
 
-All numbers from `LANES` to here were measured: docs/results/merging.md.
+All numbers from `LANES` to `ROWS` were measured: docs/results/merging.md.
 """
 
 LARGE, VECTOR_ITEMS, VECTOR_WORDS = 1 << 17, 23, 25
-"""Limits for tiles that are moved by vectors.
+"""Limits for tiles that work-groups load and store by vectors.
 
-`LARGE`: the device has at least this many bytes of local memory.  `VECTOR_ITEMS`: the most keys of a lane.
-`VECTOR_WORDS`: the most words that a lane needs for its keys and for the slots of their values.  With these limits, the
-registers of a core suffice for 1024 lanes.
+`LARGE`: the least local memory of a device, in bytes.  `VECTOR_ITEMS`: the most keys of a lane.  `VECTOR_WORDS`: the
+most 32-bit words of a lane for its keys and for the slots of their values.  With these limits, the registers of a core
+suffice for 1024 lanes.
 """
 ALONE = 1 << 25
-"""Up to this many bytes of keys and values, work-groups search for the ends of their tiles themselves.
+"""The most bytes of keys and values for which `merge_alone` runs: as many as a second-level cache holds.
 
-A second-level cache holds this many bytes.  The numbers from `LARGE` to `ALONE` were measured: docs/results/h200.md.
+The numbers from `LARGE` to `ALONE` were measured: docs/results/h200.md.
 """
 
 RANGES = {0: (1 << 21, 256, 20, 3), 4: (0, 256, 8, 4)}
-"""Merges of 32-bit keys by ranges of tiles.  Maps the bytes of a value to four numbers.
+"""The parameters of `merge_ranges` for 32-bit keys, by the size of a value in bytes.
 
-The numbers are the count above which ranges are used, the lanes of a work-group, the keys of a lane, and the
-work-groups that must fit a core together.
+The parameters are the count above which the kernel runs, `range_lanes`, `range_items` and `resident`.
 """
 RANGED = 1 << 27
-"""The most bytes of keys and values that are merged by ranges of tiles."""
+"""The most bytes of keys and values for which `merge_ranges` runs."""
 
-FEW = 1024  # the keys that a sequential lane merges, if its work-group has several lanes
+FEW = 1024  # the keys that a sequential lane merges if a work-group has several lanes
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None if the merge is not supported.
+    """Return the parameters for a key width and a signature; None if such a merge is not supported.
 
-    The target must sort such keys.  The signature may have key types, orders and values, but no other features.
+    A merge requires that the target has a sort for such keys.  All key types and both orders are supported, with values
+    of up to 16 bytes, but without indices and other features.
 
-    If the lanes of the target's radix sort are sequential, each lane merges sequentially.  Otherwise a work-group has
-    as many lanes as that sort, but at most `LANES`.  Its tile takes at most half of local memory, so a second
-    work-group fits.
+    If each lane of the target's radix sort has a chunk of its own (`per_thread`), lanes are sequential.  Otherwise a
+    work-group has as many lanes as in that sort, but at most `LANES`.  A tile takes at most half of local memory, so
+    that a core holds a second work-group.
     """
     if (
         not p
@@ -82,10 +82,9 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _vectors(p: Params, subgroup: int, device: Device) -> Params:
-    """Return the parameters with tiles that are moved by vectors.
+    """Return the parameters for devices on which work-groups load and store tiles by vectors.
 
-    For 32-bit keys without values, all tiles are.  For other keys, only the tiles of `merge_alone` and `merge_ranges`
-    are.
+    For 32-bit keys without values, all kernels do so.  For other keys, only `merge_alone` and `merge_ranges` do.
     """
     words = p.key.held // 4 + p.valued
     items = min(VECTOR_ITEMS, (VECTOR_WORDS // words - 1) // 2 * 2 + 1)
@@ -102,10 +101,10 @@ def _vectors(p: Params, subgroup: int, device: Device) -> Params:
 
 
 def spare(tile: int, limit: int) -> int:
-    """Return the greatest number of excess work-groups in a grid of at most `limit` work-groups in each dimension.
+    """Return the greatest number of excess work-groups, if a grid has at most `limit` work-groups in each dimension.
 
-    A two-dimensional grid has as few rows as possible, all of the same width.  Each row therefore has on average less
-    than one excess work-group.
+    More work-groups take a two-dimensional grid, with as few rows as possible, all of the same width.  Each row
+    therefore has less than one excess work-group on average.
     """
     groups = min(-(-MAX_N // tile), limit * limit)
     return -(-groups // limit) - 1

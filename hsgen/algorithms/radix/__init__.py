@@ -1,9 +1,9 @@
 """Radix sorts: stable sorts with one pass per digit, least significant digit first.
 
-A *strategy* is the way in which the work-groups of a pass learn where their keys go.  There are seven strategies, each
-in a module of its name: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`, `per_thread` and `single`.
-Strategies share the parameters of tiles (`tile`), four rankers (`rankers`), the scratch layout (`words`) and the
-builders of plan rows (`rows`).
+A *strategy* is the way in which the work-groups of a pass learn where to store their keys.  There are seven strategies,
+each in a module of its name: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`, `per_thread` and
+`single`.  Strategies share the parameters of tiles (`tile`), four rankers (`rankers`), the scratch layout (`words`) and
+the builders of plan rows (`rows`).
 """
 
 from hsgen.algorithms.radix import rows
@@ -43,12 +43,12 @@ def plan(p: Tile) -> Plan:
 
 
 def moved(p: Tile, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is the same in all keys."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if every pass moves all keys."""
     return of(p).moved(p, step, n)
 
 
 def block(p: Tile) -> int:
-    """Return the count around which validations test most counts: a tile, or `p.alone` if it is smaller and not 0."""
+    """Return the size of a tile, or `p.alone` if it is smaller and not 0.  Most tested counts are near this number."""
     return min(p.tile, p.alone) or p.tile
 
 
@@ -58,15 +58,15 @@ def test_counts(p: Tile, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end within a row of a tile, one count for each row.
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row.
 
-    At such a count, some lanes pass the bounds check of the row and other lanes fail it.
+    A row is one key of each lane.  The bounds check of the row then excludes some lanes but not all.
     """
     return rows.row_test_counts(p, greatest)
 
 
 def notes(p: Tile) -> list[tuple[str, str]]:
-    """Return (name, text) of the derived values of a shape, for `hsgen show`."""
+    """Return derived values of the parameters as (name, text) pairs, for `hsgen show`."""
     digits, tile = counts_of(p)
     ranker, *more = of(p).notes(p)
     most = ("one work-group alone", f"up to {p.alone} keys")

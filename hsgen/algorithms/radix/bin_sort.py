@@ -1,6 +1,7 @@
-"""Sorts by bins on chip: one work-group distributes its keys over bins, and compares only keys of the same bin.
+"""Sorts by bins on chip: a work-group distributes its keys over bins, and compares each key only with keys of its bin.
 
-The template is ``templates/radix/bin_sort.j2``.
+The bin of a key is the value of the highest bits in which keys differ.  The template is
+``templates/radix/bin_sort.j2``.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from hsgen.core.keys import KeyType
 class Crowd:
     """The rule that tells when bins are *crowded*: too full to compare the keys of a bin with each other.
 
-    measure: "greatest" is the number of keys in the fullest bin.  "mean" is the number of keys that share a bin with a
-    key, as a mean over all keys.
+    measure: "greatest": the number of keys in the fullest bin.  "mean": the mean number of comparisons per key: the sum
+    of the squares of all bin sizes, divided by the number of keys.
     limit: bins are crowded if the measure exceeds this number.
     """
 
@@ -29,24 +30,25 @@ class Crowd:
 
 
 SPREAD = Crowd(measure="mean", limit=SQUARES)
-"""The rule for kernels that cannot sort a bucket with crowded bins on chip.  The rule tolerates a few bins with many
-keys.
+"""The rule for kernels that leave a bucket with crowded bins to another kernel, which sorts in global memory.
+
+The rule tolerates a few bins with many keys.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BinSort:
-    """A sort by bins of at most work_group x items keys.
+    """The parameters of a sort by bins of at most work_group x items keys.
 
     shape: the number of lanes, of keys per lane, and of bins.
-    digit: the word (macro or function) of the dialect that returns the bin of a key.
+    digit: the macro or function in kernel text that computes the bin of a key.
     crowd: the rule that tells when bins are crowded.
 
     The other fields name variants of phases in the template:
-    load: the way in which a lane loads its keys.
-    shift: the bin of a key is its digit from a certain bit on.  "found": the kernel finds this bit from the keys.
-    "given": the kernel knows this bit in advance.
-    ties: the way in which equal keys are ranked.
+    load: how a lane loads its keys.
+    shift: how the kernel knows from which bit on a key's bits are its bin.  "found": it compares the keys.  "given": it
+    has computed the bit before the sort.
+    ties: how equal keys are ranked: "by_slot", or "distinct" if no keys are equal.
     """
 
     shape: Bucket
@@ -75,42 +77,44 @@ class BinSort:
 
     @property
     def rank_words(self) -> int:
-        """Number of words in which a lane holds the ranks of its keys within their bins, two ranks in each word."""
+        """Number of registers for the ranks of a lane's keys within their bins; a register holds two ranks."""
         return (self.shape.items + 1) // 2
 
     @property
     def bins_of_lane(self) -> int:
-        """Number of adjacent bins that a lane scans."""
+        """Number of adjacent bins that each lane sums up for the prefix sum over all bins."""
         return self.shape.bins // self.shape.work_group
 
     @property
     def near(self) -> int:
-        """Lanes compare this many keys, from the start of a bin, without a bounds check."""
+        """`NEAR`, for the template."""
         return NEAR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StableBinSort(BinSort):
-    """A sort by bins that keeps equal keys in their order.
+    """The parameters of a sort by bins that keeps equal keys in their order.
 
-    store: the variant of the phases that store the result: "directly", "later" or "by_bin".
+    store: the variant of the last phases.  "directly": each key is stored as soon as its rank is known.  "later": all
+    input is read before anything is stored.  "by_bin": for values of 4 bytes in registers.
     """
 
     store: str = "directly"
 
     @property
     def keeps_values(self) -> bool:
-        """Whether local memory holds the values of a bucket, in the order of the slots of their keys."""
+        """Whether local memory holds the values of the keys, each at the original slot of its key."""
         return self.load in ("pairs_in_bounds", "pairs_clamped")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnChip(Body):
-    """Input of the template of a kernel that sorts on chip.
+    """The data of a kernel that sorts on chip.
 
     bins: the parameters of the sort by bins.
     lane_values: whether lanes hold values in registers.
-    groups: the number of work-groups that sort pieces of buckets of keys without values; 0 in all other kernels.
+    groups: the number of work-groups in the launch that sorts pieces of large buckets; 0 in kernels without pieces, and
+    in kernels for pairs.
     """
 
     bins: BinSort
@@ -119,7 +123,7 @@ class OnChip(Body):
 
 
 def arrays(shape: Bucket, subgroup: int) -> tuple[Array, ...]:
-    """Return the arrays in local memory that a sort by bins needs, except the arrays of keys and slots."""
+    """Return the arrays in local memory that a sort by bins needs, except `tile` (keys) and `order` (slots)."""
     facts = word_array("crowded", 1), word_array("bin_shift", 1), word_array("differing", 2)
     return (word_array("bin_counts", shape.bins), *sums(shape.work_group, subgroup), *facts)
 
@@ -127,7 +131,7 @@ def arrays(shape: Bucket, subgroup: int) -> tuple[Array, ...]:
 def with_room(kernel: Kernel) -> Kernel:
     """Return the kernel with `NEAR` more elements in the local arrays `tile` and `order`.
 
-    Comparisons without a bounds check may read these elements, behind the last key.
+    For a key in the last bin, comparisons without a bounds check may read these elements after the last key.
     """
     wider = (replace(a, count=a.count + NEAR) if a.name in ("tile", "order") else a for a in kernel.arrays)
     return replace(kernel, arrays=tuple(wider))

@@ -1,4 +1,4 @@
-"""Constraints of the lanes, the keys per lane and the bins of kernels that hold buckets or tiles on chip."""
+"""Constraints of stages that hold tiles or buckets on chip: the number of lanes, of keys per lane, and of bins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from hsgen.core.device import Device
 
 
 def problems(tiles: Tiles, subgroup: int, device: Device, name: str, bins: int | None = None) -> Iterator[Problem]:
-    """Yield the problems of the tiles or buckets of the stage `name`; `bins` is None if the stage has no bins."""
+    """Yield the problems of the inline table `name` of a target, such as "bucket".
+
+    bins: the number of bins; None if the stage has none.
+    """
     lanes, each = tiles.work_group, tiles.items
     group, items, spots = f"{name}.work_group", f"{name}.items", f"{name}.bins"
     odd = [(x, n) for x, n in ((group, lanes), (spots, bins)) if n is not None and n & n - 1]

@@ -1,4 +1,4 @@
-"""Constraints of a radix sort: the problems of its parameters, with each other and with the facts of the device."""
+"""Constraints of the parameters of a radix sort, with each other and with the facts of the device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OWN = {
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems that single values of a target table have, whatever the other values are."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from _lanes(values, device)
     yield from strategies.misplaced(values)
 
@@ -34,7 +34,7 @@ def _lanes(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Tile, device: Device) -> list[Problem]:
-    """Return the problems of a complete shape.  The key "" stands for the strategy itself.
+    """Return the problems of complete parameters.  The key "" means that the device cannot run the strategy at all.
 
     Local memory is checked only if there is no other problem.
     """

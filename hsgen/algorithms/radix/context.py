@@ -1,4 +1,4 @@
-"""The variables that the templates of every strategy use, in addition to the kernel and its parameters."""
+"""The variables that the templates of all strategies may use, in addition to the kernel and its parameters."""
 
 from __future__ import annotations
 

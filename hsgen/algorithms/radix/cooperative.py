@@ -1,11 +1,11 @@
 """The sort in one launch (CUDA): all work-groups are resident, and wait for each other at grid barriers.
 
-A work-group keeps its keys in registers.  In each pass, the work-group stores the histogram of its keys, and ranks its
-keys.  After a grid barrier, the work-group sums the histograms of earlier work-groups and scatters its keys.  A second
-grid barrier ends the pass.
+In each pass, a work-group loads its keys to registers, stores their histogram, and ranks them.  After a grid barrier,
+the work-group adds up the histograms of earlier work-groups and scatters its keys.  A second grid barrier ends the
+pass, if the pass has moved keys.
 
-Before the passes, work-groups may try to partition the keys.  Each work-group then gets the keys whose highest digits
-are in its range, and sorts these keys on chip.
+Before the passes, work-groups may try to partition the keys: each work-group is responsible for a range of the highest
+digit, gets the keys in this range, and sorts them on chip.  If this succeeds, no pass runs.
 """
 
 from __future__ import annotations
@@ -45,15 +45,14 @@ FIELDS = {
 class Cooperative(Ranked):
     """The target table ``[radix.KEY.cooperative]``, for devices with `hsgen.core.device.Device.cooperative`.
 
-    groups: the greatest number of work-groups, all of which must be resident at once.  The sort supports as many keys
-    as they hold.
+    groups: the greatest number of work-groups, all of which must be resident at once.  The greatest count of the sort
+    is the number of keys that they hold together.
     least: the least number of keys per lane.  A launch has one work-group for every `work_group` x `least` keys, up to
     `groups` work-groups.
-    bins: the number of bins with which a work-group sorts on chip, as in `hsgen.algorithms.radix.single.Single`.  With
-    bins, work-groups first try to partition the keys by their highest digit.  0 means that work-groups neither
-    partition keys nor sort by bins.
-    quantiles: whether keys are partitioned by their quantile in a sample, not by their highest digit, for uneven keys
-    (see `uneven`).
+    bins: the number of bins with which a work-group sorts on chip after the partition.  0 means that there is no
+    partition: the sort consists of passes.
+    quantiles: whether keys are partitioned by their quantiles in a sample, not by their highest digits.  Quantiles suit
+    uneven keys (see `uneven`).
     """
 
     STRATEGY: ClassVar[str] = "cooperative"
@@ -63,10 +62,7 @@ class Cooperative(Ranked):
 
     @property
     def partitioned(self) -> bool:
-        """Whether work-groups first try to partition the keys, and to sort them by bins.
-
-        False in sorts by a bit range.
-        """
+        """Whether work-groups first try to partition the keys.  False in sorts by a bit range."""
         return self.bins > 0 and not self.signature.bit_range
 
     @property
@@ -79,10 +75,9 @@ class Cooperative(Ranked):
 
     @property
     def bin_sort(self) -> BinSort:
-        """The sort by bins with which a work-group sorts its keys.
+        """The parameters of the sort by bins with which a work-group sorts its keys after the partition.
 
-        With `quantiles`, the numbers of keys in the bins are less even.  The bound for crowded bins is then twice as
-        high.
+        With `quantiles`, the bins have less even numbers of keys.  The limit for crowded bins is then 2 x `CROWD`.
         """
         return (StableBinSort if self.valued else BinSort)(
             shape=single.bucket(self, self.bins),
@@ -95,9 +90,9 @@ class Cooperative(Ranked):
 
     @property
     def alongside(self) -> bool:
-        """Whether values go through local memory together with their keys.
+        """Whether values go through local memory next to their keys.
 
-        If keys are partitioned by their highest digit, indices do not, because they are cheap to compute.
+        In an argsort that partitions by the highest digit, indices do not: lanes compute them when they store them.
         """
         return super(Cooperative, self).alongside and not (
             self.partitioned and self.signature.index and not self.quantiles
@@ -107,15 +102,16 @@ class Cooperative(Ranked):
 Params = Cooperative
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 _BOTH = 34
-"""A lane can hold at most this many 32-bit keys with their values in 128 registers."""
+"""The most 32-bit keys with values that a lane can hold in 128 registers."""
 
 
 def uneven(p: Cooperative) -> Cooperative:
-    """Return the shape for uneven keys, such as floats, which partitions keys by their quantiles in a sample.
+    """Return the parameters for uneven keys, such as floats: keys are partitioned by their quantiles in a sample.
 
-    For even keys, the given shape is faster: a histogram of the highest digit takes less time than a sample.
-    With 32-bit keys and values, a lane of the result holds at most `_BOTH` keys.  The shape does not change if 64-bit
-    keys go through local memory with their values, because a lane would hold too few keys.
+    For even keys, `p` is faster, because a histogram of the highest digit takes less time than a sample.
+
+    With 32-bit keys and values, a lane of the result holds at most `_BOTH` keys.  If 64-bit keys would go through local
+    memory with their values, the result is `p`: a lane would hold too few keys.
     """
     shape = replace(p, quantiles=p.partitioned and p.radix <= p.bins <= p.tile)
     if not (shape.quantiles and shape.valued):
@@ -126,25 +122,29 @@ def uneven(p: Cooperative) -> Cooperative:
 
 
 def max_n(p: Cooperative) -> int:
-    """Return the greatest count, which is the number of keys that all work-groups hold together."""
+    """Return the greatest count of the sort: the number of keys that all work-groups hold together."""
     return min(p.groups * p.tile, MAX_N)
 
 
 def _table(p: Cooperative) -> int:
-    """Bytes of both tables of histograms, one for even and one for odd passes, rounded up to a multiple of 1024."""
+    """Bytes of scratch for both tables of histograms (see `Tables`), rounded up to a multiple of 1024."""
     return aligned(2 * 4 * p.radix * p.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The regions of scratch: a table of the histograms of all work-groups for even passes, and one for odd passes."""
+    """The regions of scratch: two tables with the histogram of each work-group, for passes of even and odd number.
+
+    A pass that moves no key has no second barrier.  A work-group may then store the histogram of the next pass while
+    others still read the table of this pass.
+    """
 
     grid_histograms: Region
     odd_grid_histograms: Region
 
 
 def tables(p: Cooperative) -> Tables:
-    """Return the regions of scratch of a shape."""
+    """Return the regions of scratch for the parameters `p`."""
     size, text = p.groups * p.radix, "of each work-group: a word per digit, in passes of"
     regions = (
         ("grid_histograms", size, f"{text} even number"),
@@ -155,13 +155,13 @@ def tables(p: Cooperative) -> Tables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLaunch(Body):
-    """The variants of the phases of the kernel, as names of sets of macros.
+    """The variants of the kernel (see `hsgen.algorithms.radix.phases`).
 
-    values: the variant that moves values in a pass, or that has no values to move.
-    attempt: the variant in which work-groups try to partition the keys before the passes, or do not try.
-    by: the variant that partitions by the highest digit of the key, or of the key's quantile.
-    sort: the variant that sorts the keys of a work-group after the partition.
-    restore: the variant that restores the original bits of zeros and NaNs at the end, or that does nothing.
+    values: how a pass moves values; one variant is for keys without values.
+    attempt: whether work-groups try to partition the keys before the passes.
+    by: whether the partition is by the highest digit of the key, or by that of the key's quantile.
+    sort: how a work-group sorts its keys after the partition.
+    restore: whether the kernel restores the original bits of zeros and NaNs at the end.
     """
 
     values: str
@@ -172,7 +172,7 @@ class OneLaunch(Body):
 
 
 def _variants(p: Cooperative) -> OneLaunch:
-    """The variants of the phases for a shape."""
+    """The variants of the kernel for the parameters `p`."""
     moved = "alongside" if p.alongside else "by_slot"
     return OneLaunch(
         ranker=rankers.template(p.ranker),
@@ -184,7 +184,7 @@ def _variants(p: Cooperative) -> OneLaunch:
 
 
 def raw(data: OneLaunch) -> OneLaunch:
-    """Return the variants for an argsort that restores the original bits of zeros and NaNs."""
+    """Return the variants for an argsort that restores the original bits of zeros and NaNs (`floats.raw`)."""
     return replace(data, raw=True, sort=f"{data.sort}_raw", restore=f"{_FOLDER}grid.j2:restored")
 
 
@@ -204,7 +204,7 @@ def kernel(p: Cooperative) -> Kernel:
 
 
 def _single(p: Cooperative) -> Kernel:
-    """The kernel with which one work-group sorts alone.  Its tile is just large enough for `p.alone` keys."""
+    """The kernel in which one work-group sorts up to `p.alone` keys.  Its tile is just large enough for them."""
     return single.kernel(single.of(p, items=-(-p.alone // p.work_group), bins=p.bins))
 
 
@@ -214,9 +214,10 @@ def kernels(p: Cooperative) -> tuple[Kernel, ...]:
 
 
 def plan(p: Cooperative) -> Plan:
-    """Return the plan: a row for counts that one work-group sorts alone, and a row for all larger counts.
+    """Return the launch plan: a row for counts that one work-group sorts alone, and a row for all larger counts.
 
-    Scratch holds the tables of histograms, then the second buffer of values.  Keys need no second buffer.
+    Scratch holds the two tables of histograms, then the second buffer of values.  Keys need no second buffer, because
+    all work-groups hold their keys in registers before any work-group stores.
     """
     bound = {**rows.BOUND, "words": Binding(role="scratch"), "values_tmp": Binding(role="scratch", plus=_table(p))}
     least = p.work_group * p.least
@@ -233,7 +234,8 @@ def plan(p: Cooperative) -> Plan:
 def moved(p: Cooperative, step: Step, n: int) -> int:
     """Return the bytes that the launch reads and writes for `n` keys.
 
-    Each pass moves keys and values once, and every work-group reads the histograms of all work-groups.
+    Each pass reads and writes keys and values once.  In each pass, every work-group stores its histogram, and reads
+    those of all work-groups.
     """
     groups = min(-(-n // (p.work_group * p.least)), p.groups)
     both = 2 * n * (p.key.bytes + p.signature.value_bytes)
@@ -244,7 +246,8 @@ def moved(p: Cooperative, step: Step, n: int) -> int:
 def test_counts(p: Cooperative, greatest: int) -> set[int]:
     """Return the counts at which the launches or their work change.
 
-    At such counts, the launch gets one more work-group or, if it has all work-groups, each lane gets one more key.
+    Below `p.groups` work-groups, the launch gets one more work-group at such counts.  From then on, each lane gets one
+    more key.
     """
     least = p.work_group * p.least
     each = (p.groups * p.work_group * n for n in (1, 2, p.least + 1, p.items - 1, p.items))
@@ -252,7 +255,7 @@ def test_counts(p: Cooperative, greatest: int) -> set[int]:
 
 
 def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
-    """Yield the problems of a shape on a device."""
+    """Yield the problems of the parameters on a device."""
     yield from rankers.problems(p)
     if not device.cooperative:
         message = "its work-groups wait for each other, all of a launch (device.cooperative = true)"
@@ -278,5 +281,5 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def notes(p: Cooperative) -> list[tuple[str, str]]:
-    """Return (name, text) of derived values, for `hsgen show`."""
+    """Return the ranker as a (name, text) pair, for `hsgen show`."""
     return rankers.notes(p)

@@ -1,7 +1,7 @@
-"""Variants of sorts for floats in numeric order, and of argsorts with 64-bit indices.
+"""Variants of radix sorts for the Python API `hsgen.cuda`: floats in numeric order, and argsorts with 64-bit indices.
 
-In numeric order, -0 equals +0 and all NaNs are equal.  No bundle has these variants: `hsgen.cuda`, a host that knows
-the type of the keys, chooses them.
+In numeric order, -0 equals +0 and all NaNs are equal.  Bundles do not have these variants: `hsgen.cuda` chooses them,
+because it knows the type of the keys of a call.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ _WIDENED = "_widened"  # suffix of the name of a kernel
 
 
 def uneven(sort: Sort, local_bytes: int) -> Sort:
-    """Return the sort whose first part suits uneven keys: it partitions keys by their quantiles in a sample.
+    """Return the sort, with a first part that partitions keys by their quantiles in a sample, which suits uneven keys.
 
-    The sort does not change if its first part is not cooperative (all passes in one launch).  The sort also does not
-    change if the new part would serve fewer keys, or would need more local memory than the device has.
-    local_bytes: the local memory of the device.
+    The first part of a sort is the algorithm for the smallest counts.  If that part is not of the strategy
+    `cooperative`, the result is `sort` itself.  The same holds if the new part would sort fewer keys, or need more than
+    `local_bytes`.
+    local_bytes: the local memory of a work-group on the device.
     """
     part = sort.parts[0]
     if not isinstance(part.params, Cooperative):
@@ -45,12 +46,12 @@ def uneven(sort: Sort, local_bytes: int) -> Sort:
 
 
 def raw(sort: Sort) -> Sort | None:
-    """Return the out-of-place argsort that also restores the original bits of zeros and NaNs.
+    """Return an out-of-place argsort whose sorted keys have the original bits of zeros and NaNs.
 
-    None means that there is no such argsort.  Kernels that sort in numeric order read all NaNs as one key, and all
-    zeros as one key (`hsgen.cuda.numeric`).  After the sort, the kernels of the result therefore load each sorted key
-    from the input again, by its index.  The result serves only the counts of the first part of `sort`, which must
-    take a single launch.
+    Kernels that sort in numeric order read all NaNs as one key, and all zeros as one key (`hsgen.cuda.numeric`).  The
+    kernels of the result therefore load sorted zeros and NaNs from the input again, by their indices.  The result sorts
+    only the counts of the first part of `sort`.  None means that this part takes several launches, that `sort` is no
+    argsort, or that a stage follows the sort.
     """
     part, signature = sort.parts[0], sort.signature
     if not isinstance(part.params, Cooperative | Single) or not signature.index or signature.followed:
@@ -68,12 +69,14 @@ def raw(sort: Sort) -> Sort | None:
 
 
 def widened(sort: Sort, *, raw: bool) -> Sort | None:
-    """Return the out-of-place argsort that stores 64-bit indices in `INDICES`.
+    """Return an out-of-place argsort that stores 64-bit indices to the buffer `INDICES`.
 
-    None means that there is no such argsort, for example because no pass uses look-back.  The pass by the highest digit
-    stores 64-bit indices if no buckets follow, and reports this in a word of scratch (`turn`).  The 32-bit indices of
-    the result are then undefined.  All earlier passes move 32-bit indices.
-    raw: whether that pass also restores the original bits of zeros and NaNs, as the function `raw` does.
+    Only the pass by the highest digit stores 64-bit indices, unless it precedes buckets.  Earlier passes move 32-bit
+    indices.  The caller reads a word of scratch (`turn`) to learn whether the 64-bit indices have been stored.  If so,
+    the buffer of 32-bit indices has undefined contents.  None means that there is no such argsort, for example because
+    no pass uses look-back.
+    raw: whether the pass by the highest digit also restores the original bits of zeros and NaNs, as the function `raw`
+    does.
     """
     signature = sort.signature
     if signature.value != "index" or signature.followed or signature.bit_range or signature.device_count:
@@ -98,7 +101,7 @@ def widened(sort: Sort, *, raw: bool) -> Sort | None:
 
 
 def _last(step: Step, kernel: Kernel) -> bool:
-    """Whether a step is the pass with look-back by the highest digit."""
+    """Whether a step is a pass by the highest digit with look-back that never gives up."""
     p = kernel.params
     return (
         isinstance(p, Onesweep)
@@ -113,8 +116,8 @@ def _last(step: Step, kernel: Kernel) -> bool:
 def turn(sort: Sort, n: int) -> int | None:
     """Return the byte offset in scratch of the word that tells whether a sort of `n` keys has stored 64-bit indices.
 
-    The word is the number of the pass by the highest digit.  The pass has stored 64-bit indices if the number is 1 to
-    255.  None means that no launch for this count stores 64-bit indices.
+    The word is the entry of the pass by the highest digit in the region `pass_order`.  The pass has stored 64-bit
+    indices if the word is 1 to 255.  None means that no launch for this count stores 64-bit indices.
     sort: a result of `widened`.
     """
     for launch in launches(sort.plan, n, in_place=False):

@@ -1,8 +1,8 @@
 """Passes of one launch each, with decoupled look-back (Adinets and Merrill, arXiv:2206.01784).
 
-The histogram kernel reads the keys once and counts the digits of all passes.  Each pass then reads the keys once.  On a
-device without guaranteed forward progress, a look-back may give up.  A retry then repeats the pass by reduce-scan
-(`hsgen.algorithms.radix.reduce_scan`).
+The histogram kernel reads the keys once and counts the digits of all passes.  Each pass then reads the keys once more.
+On a device without guaranteed forward progress, a look-back may give up.  Retry kernels then repeat this pass by
+reduce-scan (`hsgen.algorithms.radix.reduce_scan`).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from hsgen.core.plan import BitRange, Grid, Plan, Step
 
 _KERNELS, _VARIANTS = "radix/onesweep/onesweep", "radix/onesweep/variants.j2:"
 WIDENED, WIDENED_RAW = f"{_VARIANTS}widened", f"{_VARIANTS}widened_raw"
-"""The variants of the scatter phase that store 64-bit indices, for `hsgen.algorithms.radix.floats`.
+"""Two variants of `Sweep.scatter` that store 64-bit indices, for `hsgen.algorithms.radix.floats.widened`.
 
 `WIDENED_RAW` also restores the original bits of zeros and NaNs.
 """
@@ -58,14 +58,15 @@ class Onesweep(Ranked):
     """The target table ``[radix.KEY.onesweep]``.
 
     sorted_exit, large: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
-    spins: the number of polls after which a look-back gives up, because the device seems to starve the awaited tile.
-    sets: the number of sets of counters, a power of two, of a work-group that counts the digits of all passes.  Lanes
-    that count in different sets do not wait for each other.
+    spins: how often a look-back may find a state that is still empty before it gives up.  Only for devices without
+    guaranteed forward progress: they may never run the work-group that would publish the state.
+    sets: the number of copies of each counter in the histogram kernel, a power of two.  A lane adds to copy (lane mod
+    `sets`), so that fewer lanes wait for the same counter.
 
-    Only tests set the other fields; `withhold` and `starve` simulate devices without forward progress:
-    withhold: one of every `withhold` tiles publishes late; 0 means none.
-    starve: one of every `starve` tiles never publishes; 0 means none.
-    split_above: the count above which a pass has several launches; 0 leaves the decision to `portions`.
+    Only tests set the following fields.  The first two simulate devices without forward progress:
+    withhold: one of every `withhold` tiles publishes inclusive states only, and so publishes late; 0 means none.
+    starve: one of every `starve` tiles publishes nothing and scatters nothing; 0 means none.
+    split_above: the count above which a pass has several portions; 0 leaves the decision to `portions`.
     """
 
     STRATEGY: ClassVar[str] = "onesweep"
@@ -84,7 +85,7 @@ class Onesweep(Ranked):
 
     @property
     def forward_progress(self) -> bool:
-        """Whether the device guarantees forward progress."""
+        """Whether the device guarantees forward progress, so that look-backs never give up."""
         return not self.redo
 
 
@@ -92,17 +93,17 @@ Params = Onesweep
 
 
 def begin(p: Onesweep) -> Kernel:
-    """Return the kernel that clears flags, tickets and counts.
+    """Return the kernel that clears failure flags, tickets and histograms.
 
-    If passes may be retried, the kernel runs for every device-side count.  The reason is that the flags of retries are
-    read for every count.
+    If passes may be retried, the kernel runs for every device-side count, even a count for which no pass runs.  The
+    host does not know this count, and reads the failure flags (`DeviceStatus`) after every call.
     """
     kernel = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), template=f"{_KERNELS}:begin")
     return replace(kernel, always=not p.forward_progress)
 
 
 def histogram(p: Onesweep) -> Kernel:
-    """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
+    """Return the kernel that reads the keys once, counts the digits of all passes, and clears the states of tiles."""
     counts = word_array("counts", max(len(p.digits) * p.radix * p.sets, sampling(p) if p.has_pair_buckets else 0))
     summary, arrays = "count the digits of all passes", (counts, *order_flag(p))
     data = Histogram(
@@ -114,12 +115,12 @@ def histogram(p: Onesweep) -> Kernel:
 
 
 def _launch(p: Onesweep) -> str:
-    """The variant for passes of one launch, or of several launches."""
+    """The variant of the phase `launch`: passes of one launch, or of one launch for each portion."""
     return _VARIANTS + ("several" if portions.count(p) > 1 else "one_launch")
 
 
 def starts(p: Onesweep) -> Kernel:
-    """Return the kernel that scans the counts to digit starts, and decides which buffer each pass reads."""
+    """Return the kernel that turns histograms into digit starts, and chooses the buffers of each pass."""
     return plain(
         p,
         "starts",
@@ -131,7 +132,7 @@ def starts(p: Onesweep) -> Kernel:
 
 
 def sweep(p: Onesweep) -> Kernel:
-    """Return the kernel of a pass, which ranks a tile, looks back, and scatters the keys of the tile."""
+    """Return the kernel of a pass: rank each tile, look back for the offset of each digit, and scatter the keys."""
     waits = () if p.forward_progress else (word_array("gave_up", 1),)
     more = (word_array("bases", p.radix), word_array("ticket", 1), *waits)
     summary = "a pass over one digit: rank a tile, look back, scatter"
@@ -146,18 +147,18 @@ def sweep(p: Onesweep) -> Kernel:
 
 
 def swept(p: Onesweep) -> list[Kernel]:
-    """Return the kernels of a sort with look-back, except those of retries and the copy."""
+    """Return the kernels that every sort with look-back has: clear, histogram, digit starts, pass."""
     return [begin(p), histogram(p), starts(p), sweep(p)]
 
 
 def again(p: Onesweep) -> list[Kernel]:
-    """Return the kernels of a sort with look-back that `swept` leaves out: those of retries, and the copy."""
+    """Return the kernels that only some sorts with look-back have: those of retries, then the copy."""
     redone = [] if p.forward_progress else reduce_scan.passes(_redone(p))
     return [*redone, *([copy(p)] if p.copied else [])]
 
 
 def _redone(p: Onesweep) -> Onesweep:
-    """The shape of the kernels of a retry, which may have fewer work-groups."""
+    """The parameters of the retry kernels, with at most `portions.counted_groups` work-groups."""
     return replace(p, groups=portions.counted_groups(p))
 
 
@@ -168,7 +169,7 @@ def kernels(p: Onesweep) -> tuple[Kernel, ...]:
 
 
 def head(p: Onesweep) -> list[Step]:
-    """Return the plan rows that clear flags and counts, and count the digits of all passes."""
+    """Return the plan rows of the kernels `begin` and `histogram`."""
     return [
         rows.row(p, begin(p), rows.fixed(1)),
         rows.row(p, histogram(p), rows.tiles(p, more=1 if p.sampled and p.has_pair_buckets else 0), BitRange()),
@@ -176,9 +177,9 @@ def head(p: Onesweep) -> list[Step]:
 
 
 def started(p: Onesweep, low: int, high: int, part: str = "any") -> list[Step]:
-    """Return the plan row that turns histograms into digit starts, for `low` + 1 to `high` keys.
+    """Return the plan row of the kernel `starts`, for counts above `low` up to `high`; no row if `low` >= `high`.
 
-    There is no row if `low` >= `high`.
+    part: as in `rows.launch`.
     """
     if low >= high:
         return []
@@ -188,7 +189,8 @@ def started(p: Onesweep, low: int, high: int, part: str = "any") -> list[Step]:
 def sweeps(p: Onesweep, number: int, low: int, high: int, part: str = "any") -> list[Step]:
     """Return the plan rows of pass `number`, for counts above `low` up to `high`.
 
-    The pass is one launch for counts up to `portions.whole(p)`, and one launch for each portion above.
+    Up to `portions.whole(p)` keys, the pass is one launch.  Above, each portion is a launch.
+    part: as in `rows.launch`.
     """
     several, kernel, nth = portions.count(p), sweep(p), rows.nth(p, number)
     top = min(high, portions.whole(p))
@@ -214,8 +216,9 @@ def passes(p: Onesweep) -> list[Step]:
 def plan(p: Onesweep) -> Plan:
     """Return the launch plan of the sort.
 
-    Passes alternate between two buffers, as in `reduce_scan.plan`.  All digits are counted before any key moves.  A
-    pass by a constant digit can therefore move all keys if this makes the copy at the end unnecessary.
+    Passes alternate between two buffers, as in `reduce_scan.plan`.  The kernel `starts` knows in advance in which
+    passes all keys have the same digit.  The pass is then skipped, unless the last pass would end in the wrong
+    buffer.  In this case the pass moves all keys, which costs less than a copy at the end.
     """
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += [*head(p), *started(p, p.alone, max_n(p)), *passes(p)]
@@ -223,13 +226,13 @@ def plan(p: Onesweep) -> Plan:
 
 
 def moved(p: Onesweep, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is the same in all keys."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if every pass moves all keys."""
     tiles = -(-n // p.tile)
     bytes_of = {
         "begin": 4 * len(p.digits) * p.radix,
         "histogram": n * p.key.bytes + 4 * p.radix * tiles,
         "starts": 8 * len(p.digits) * p.radix,
-        "onesweep": rows.both(p, step, n) + 12 * p.radix * tiles,  # a state is written twice and read once, at least
+        "onesweep": rows.both(p, step, n) + 12 * p.radix * tiles,  # a state is written twice, and read at least once
     }
     if step.kernel == "onesweep" and step.grid.div > p.tile:
         return bytes_of["onesweep"] // portions.count(p)
@@ -239,14 +242,14 @@ def moved(p: Onesweep, step: Step, n: int) -> int:
 def test_counts(p: Onesweep, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the launches or their work change.
 
-    Passes have portions only from millions of keys on.  Tests lower this bound by `split_above`.
+    Without `split_above`, passes have portions only from millions of keys on.  Tests set it to a smaller count.
     """
     top, unit = p.split_above, portions.count(p) * p.tile
     return rows.test_counts(p, greatest) | ({top, top + 1, top + unit, top + unit + 1} if top else set())
 
 
 def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
-    """Yield the problems of a shape on a device."""
+    """Yield the problems of the parameters on a device."""
     if not device.forward_progress:
         problem = 'decoupled look-back needs work-groups that continue once started (device.progress = "started")'
         yield "", problem, "choose another strategy"
@@ -268,10 +271,13 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def fitted(p: Onesweep) -> Onesweep:
-    """Return the shape; `large` is off with a device-side count or a report of indices, because both have 32 bits."""
+    """Return the parameters; `large` is off with a device-side count, run boundaries or an epilogue.
+
+    Their counts and indices have 32 bits.
+    """
     return replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
 
 
 def notes(p: Onesweep) -> list[tuple[str, str]]:
-    """Return (name, text) of derived values, for `hsgen show`."""
+    """Return the ranker as a (name, text) pair, for `hsgen show`."""
     return rankers.notes(p)

@@ -1,4 +1,4 @@
-"""Builders and constants that kernels of several strategies share."""
+"""Functions that build kernels or parts of kernels, and constants, for several strategies."""
 
 from __future__ import annotations
 
@@ -14,28 +14,35 @@ from hsgen.core.kernels import Kernel
 
 WORDS, TABLE = Buffer(name="words", type="u32"), Buffer(name="table", type="u64")
 CROWD = 24
-"""By default, lanes compare the keys of a bin with each other only if no bin has more keys than this."""
+"""By default, bins are crowded if a bin has more keys than this.  Lanes compare the keys of a bin with each other only
+if bins are not crowded.
+"""
 EQUAL = 24
-"""If a key value occurs more often than this on average, buckets are not tried.  Equal keys crowd bins, and passes over
-all digits are then faster.
+"""A sort does not use buckets if a sample shows that a key value occurs more often than this on average.
+
+Equal keys crowd bins, and passes over all digits are then faster.
 """
 SQUARES = 48
-"""The most comparisons per key within its bin, as a mean over all keys; a few bins may need more."""
+"""Under the rule `bin_sort.SPREAD`, bins are crowded if a key shares its bin with more keys than this, on average."""
 REPEATED = 1 << 8
-"""A flag in the word `lowest_bit` of scratch.  The flag means that many keys are equal, so buckets may be in order."""
+"""A flag in the word `lowest_bit` of scratch: the sample has many equal keys.
+
+The passes before the buckets may then have sorted whole buckets.  The bucket sort checks the order first.
+"""
 NEAR = 3
-"""Lanes compare this many keys, from the start of a bin, without a bounds check.  With uniform keys, only one bin in
-fifty has more keys.
+"""A lane compares its key with the first keys of the bin, as many as this, without a check for the end of the bin.
+
+With uniform keys, only one bin in fifty has more keys.
 """
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What a kernel's template reads in addition to the parameters of the sort.
+    """The data of one kernel that its template reads as ``kernel.data``, in addition to the parameters of the sort.
 
-    raw: whether the kernel restores the original bits of sorted keys.  An out-of-place argsort needs this if it reads
-    all zeros as one key and all NaNs as one key (`hsgen.algorithms.radix.floats`).
+    raw: whether the kernel loads zeros and NaNs from the input again to store their original bits.  Needed if the
+    kernel reads all zeros as one key and all NaNs as one key (`hsgen.algorithms.radix.floats`).
     ranker: the template of the ranker; "" if the kernel ranks no tiles.
     """
 
@@ -71,24 +78,23 @@ def plain(
 def ranking(
     p: Ranked, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = (), *, template: str
 ) -> Kernel:
-    """Return a kernel whose work-groups rank tiles; `more` has local arrays that the ranker does not need."""
+    """Return a kernel whose work-groups rank tiles.  Its local arrays are those of the ranker, and `more`."""
     kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more), template=template)
     data = Body(ranker=rankers.template(p.ranker))
     return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "match_ballot", resident=p.resident, data=data)
 
 
 def moving(p: Tile, *keys: Buffer) -> tuple[Buffer, ...]:
-    """Return the buffers of a kernel that moves keys: `keys`, and the buffers of the values if there are any."""
+    """Return the buffers of a kernel that moves keys: `keys`, and the buffers of values if the sort has values."""
     if not p.valued:
         return keys
     return (*keys, *([] if p.signature.index else [VALUES_IN]), VALUES_OUT, VALUES_TMP)
 
 
 def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
-    """Return the kernel, marked as one that selects its buffers at run time (`Kernel.picks`).
+    """Return the kernel, marked (`Kernel.picks`) as one that chooses at run time from which buffer it loads.
 
-    keys: whether the kernel selects the buffers of keys.
-    A kernel that moves values always selects the buffers of values.
+    keys: whether the kernel chooses the buffers of keys.  A kernel that moves values always chooses those of values.
     """
     values = VALUES_TMP in kernel.buffers
     return replace(kernel, picks=("key",) * keys + ("value",) * values)
@@ -101,7 +107,10 @@ def copy(p: Tile) -> Kernel:
 
 
 def sampling(p: Tile) -> int:
-    """Return the words of local memory that a sample takes (templates/radix/hybrid/sample.j2); 0 if there is none."""
+    """Return the number of 32-bit words of local memory for a sample of the keys; 0 if the sort takes no sample.
+
+    The sample is described in templates/radix/hybrid/sample.j2.
+    """
     return 8 + (2 + p.key.bits // 32) * p.sampled if p.sampled else 0
 
 
@@ -113,18 +122,15 @@ def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
 
 
 def chunk(lanes: int) -> int:
-    """Return the number of adjacent lanes that share a partial sum, about the square root of `lanes`."""
+    """Return the number of adjacent lanes that contribute to one partial sum, about the square root of `lanes`."""
     return 1 << lanes.bit_length() // 2
 
 
 def order_check(exits: bool) -> str:
-    """Return the template of the check whether the keys are in order already.
-
-    If `exits` is false, the template does not check anything.
-    """
+    """Return the template that checks whether the keys are in order already; if not `exits`, one without a check."""
     return "radix/exit.j2" if exits else "radix/exit.j2:never"
 
 
 def order_flag(p: Tile) -> tuple[Array, ...]:
-    """Return the local array in which lanes report keys that are out of order; no array without `sorted_exit`."""
+    """Return the local array `found`, in which lanes report keys that are out of order; none without `sorted_exit`."""
     return (word_array("found", 1),) if p.sorted_exit else ()

@@ -1,4 +1,8 @@
-"""The variants of the phases of kernels, as names of templates; the builder of a kernel chooses the variants."""
+"""The variants of the phases of kernels, one class for each kernel template.
+
+A field is a phase, and its value names the template, or the set of macros, that implements the phase
+(`hsgen.core.kernels.VARIANT`).  The function that builds a kernel chooses the values.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,12 @@ from hsgen.algorithms.radix.parts import Body
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep(Body):
-    """The variants of the phases of a pass with look-back, as names of templates.
+    """The variants of the kernel of a pass with look-back.
 
-    progress: the variant for devices with, or without, guaranteed forward progress.  The variant determines how a
-    work-group draws a tile, and how long a look-back waits.
-    launch: the variant for passes of one launch, or of several launches.
-    scatter: the variant that stores keys and values.
+    progress: how a work-group draws tiles, and how long a look-back waits.  There is a variant for devices with
+    guaranteed forward progress, and one for devices without.
+    launch: whether a pass is one launch, or one launch for each portion of the tiles.
+    scatter: how keys and values are stored.
     """
 
     progress: str
@@ -24,11 +28,11 @@ class Sweep(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Histogram(Body):
-    """The variants of the phases of the histogram of all passes, as names of templates.
+    """The variants of the kernel that counts the digits of all passes.
 
-    launch: the variant for passes of one launch, or of several launches.
-    order_check: the variant that checks whether the keys are in order already, or that checks nothing.
-    sample: the variant in which one more work-group compares a sample of the keys, or in which there is no sample.
+    launch: as in `Sweep`; the kernel clears the tile states, whose number depends on it.
+    order_check: whether the kernel also checks if the keys are in order already.
+    sample: whether one more work-group compares a sample of the keys.
     """
 
     launch: str
@@ -38,12 +42,12 @@ class Histogram(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted(Body):
-    """The variants of the phases of a pass by reduce-scan, as names of templates.
+    """The variants of the kernels of a pass by reduce-scan.
 
-    order_check: the variant that checks whether the keys are in order already, or that checks nothing.
-    rounds: the variant in which a work-group counts its keys tile by tile, or key by key.
-    buffers: the variant that determines which buffers a pass reads and writes.
-    held: whether a lane loads all of its values before its keys are ranked; always false in compact kernels.
+    order_check: whether the first pass checks if the keys are in order already.
+    rounds: whether a lane loads the items of a tile at once and counts them, or loads and counts key by key.
+    buffers: how a kernel computes which buffers its pass reads and writes.
+    held: not a phase: whether a lane loads all of its values before its keys are ranked.  False in compact kernels.
     """
 
     order_check: str
@@ -54,9 +58,9 @@ class Counted(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan(Body):
-    """The variants of the phases of a scan, as names of templates.
+    """The variants of the kernel of per-thread sorts that scans the table of counts.
 
-    order_check: the variant that evaluates the check whether the keys are in order already, or that does nothing.
+    order_check: whether the kernel combines the results of the check if the keys are in order already.
     """
 
     order_check: str

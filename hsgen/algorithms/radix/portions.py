@@ -1,9 +1,9 @@
-"""Portions: above a count, a pass with look-back is several launches that share one small table of tile states.
+"""Portions: above a certain count, a pass with look-back has several launches, which share one small table of states.
 
-A table with a row of states for every tile would have two problems.  For small tiles or narrow keys, the table would
-take more than a few percent of the scratch for keys.  Also, a state can count only fewer than 2^30 keys.  Each launch
-therefore takes an equal portion of the tiles, and its states count only the keys of that portion.  Each launch stores,
-for the next launch, the sum of each digit over all earlier tiles.
+The table has a row for each tile of a launch, with a 4-byte state for each value of the digit.  Each launch takes an
+equal portion of the tiles, for two reasons.  First, with rows for all tiles of all keys, the table could be too large
+compared with the keys.  Second, a state counts at most 2^30 - 1 keys; with portions, a state counts only keys of its
+portion.  Each launch stores the count of each digit over all tiles so far.  The next launch adds these counts.
 """
 
 from __future__ import annotations
@@ -12,29 +12,32 @@ from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.scratch import ANY_N
 
 ROOM = 400 * 1024
-"""A pass needs no portions if its table of states takes at most this many bytes."""
+"""Bytes.  A pass is one launch if a table of states for all tiles takes at most this many bytes."""
 SHARE = 28
-"""A larger table may take this many thousandths of the bytes of all keys and values."""
+"""Thousandths.  If the table is larger than `ROOM`, it may take 28/1000 of the bytes of all keys and values."""
 COUNTED = (1 << 30) - 1
 """The most keys of a portion, because a state holds a count of 30 bits."""
 MOST = 12
-"""The most portions of a pass.  If tiles are tiny, even so many portions do not keep the table within `SHARE`."""
+"""The most portions of a pass.  With tiny tiles, the table exceeds `SHARE` even with this many portions."""
 
 
 def halved(p: Tile) -> bool:
-    """Return whether look-back with 32-bit indices also sorts 2^30 keys and more, in at least two portions."""
+    """Return whether passes with look-back and 32-bit indices also sort 2^30 keys and more, as two or more portions.
+
+    Otherwise other kernels sort so many keys, or the sort does not support them.
+    """
     return p.large and p.forward_progress
 
 
 def count(p: Tile) -> int:
-    """Return the number of launches of a pass for counts above `whole(p)`."""
+    """Return the number of portions (launches) of a pass for counts above `whole(p)`."""
     if not p.looks_back:
         return 1
     return min(MOST, max(2 if halved(p) else 1, _wanted(p)))
 
 
 def whole(p: Tile) -> int:
-    """Return the greatest count for which a pass is a single launch."""
+    """Return the greatest count for which a pass is a single launch; `ANY_N` if it is so for every count."""
     if p.split_above or not p.looks_back or _wanted(p) <= 1:
         return p.split_above or (COUNTED if halved(p) else ANY_N)
     excess = _row(p) * 1000 - _item(p) * p.tile * SHARE
@@ -42,12 +45,15 @@ def whole(p: Tile) -> int:
 
 
 def _wanted(p: Tile) -> int:
-    """The least number of launches with which the table of states stays within `SHARE`."""
+    """The least number of portions with which the table of states takes at most `SHARE` thousandths of the data."""
     return -(-_row(p) * 1000 // (_item(p) * p.tile * SHARE))
 
 
 def counted_groups(p: Tile) -> int:
-    """Return the most work-groups of a retry, whose table of counts must fit the memory of the table of states."""
+    """Return the greatest number of work-groups of the retry kernels of a pass.
+
+    Their table of counts, one row for each work-group, takes the place of the table of states: at most `ROOM` bytes.
+    """
     return max(1, min(p.groups, ROOM // _row(p)))
 
 

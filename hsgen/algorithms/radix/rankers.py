@@ -1,4 +1,4 @@
-"""Rankers: four ways in which a work-group ranks the keys of a tile, with their parameters and constraints."""
+"""Rankers: four algorithms by which a work-group ranks the keys of a tile, with their parameters and constraints."""
 
 from __future__ import annotations
 
@@ -38,19 +38,20 @@ FIELDS = {
 class Ranked(Tile):
     """The parameters of strategies whose work-groups rank tiles.
 
-    ranker: the way in which a work-group ranks a tile.
-    - "match_ballot": the lanes of a subgroup vote on each bit of the digit.
-    - "match_broadcast": each lane compares its digit with the digits of all lanes of its subgroup, which is narrow.
-    - "bitmask": each value of the digit has a mask in local memory.  Each lane sets its bit in the mask of its value,
-      and counts the bits of earlier lanes.
-    - "radix_split": a sequence of stable splits, each by `split` bits and with a scan in local memory.
+    ranker: the algorithm by which a work-group ranks a tile.
+    - "match_ballot": the lanes of a subgroup vote on each bit of the digit, to find the lanes with the same digit.
+    - "match_broadcast": each lane compares its digit with the digits of all lanes of its subgroup, for narrow
+      subgroups.
+    - "bitmask": each value of the digit has a mask in local memory, with a bit for each lane.  A lane sets its bit in
+      the mask of its digit, and counts the bits of lower lanes.
+    - "radix_split": a sequence of stable splits of the tile, each by `split` bits and with a scan in local memory.
 
-    ahead: with "match_ballot", a lane loads a value this many keys before it ranks the key of the value.  If `ahead` is
-    at least `items`, a lane loads all its values before it ranks its keys (see `held`).
-    resident: the number of ranking work-groups that a core must hold at once.  CUDA's compiler then limits the
-    registers of a lane.  0 leaves the number to the compiler.
-    spread: whether each row of 32 keys of a tile is permuted in local memory.  Otherwise, if all digits are equally
-    frequent, the first keys of the digits would lie in few of the 32 banks.
+    ahead: only with "match_ballot" and values of 4 bytes: while a lane ranks a key, it loads the value of the key that
+    is this many keys later.  If `ahead` is at least `items`, the lane loads all values before it ranks (see `held`).
+    resident: the number of work-groups of a ranking kernel that a core must hold at once (CUDA's launch bounds).  The
+    compiler limits the registers of a lane accordingly.  0 leaves the number to the compiler.
+    spread: whether the slots of a tile in local memory are permuted within each row of 32 slots.  Otherwise, if all
+    digits are equally frequent, the first keys of all digits would lie in a few of the 32 banks.
     """
 
     ranker: str
@@ -61,30 +62,30 @@ class Ranked(Tile):
 
     @property
     def alongside(self) -> bool:
-        """Whether values of 4 bytes go through local memory with their keys, so that a pair of a tile moves only once.
+        """Whether values of 4 bytes go through local memory next to their keys, not in a second step after the keys.
 
-        False with "match_broadcast", because kernels would then spill registers with the compilers for Intel's GPUs.
+        False with "match_broadcast", because Intel's compilers for GPUs would then spill registers.
         """
         return self.signature.value_bytes == 4 and self.ranker in ("match_ballot", "bitmask")
 
     @property
     def held(self) -> bool:
-        """Whether a lane loads all of its values, from a buffer that it selects once, before its keys are ranked."""
+        """Whether a lane loads all of its values to registers before its keys are ranked."""
         return self.alongside and self.ranker == "match_ballot" and self.ahead >= self.items
 
     @property
     def staged(self) -> bool:
-        """Whether values use the local array of the keys once the keys have left it; both have 4 bytes."""
+        """Whether values of 4 bytes go through the local array `tile` after the keys have left it."""
         return self.signature.value_bytes == 4 and self.key.held == 4 and not self.alongside
 
 
 def template(ranker: str) -> str:
-    """Return the template of a ranker, which has the macros ``row``, ``histogram`` and ``order``."""
+    """Return the template of a ranker, with the macros ``row``, ``histogram`` and ``order``."""
     return f"radix/rank_{'match' if ranker.startswith('match') else ranker}.j2"
 
 
 def digit_arrays(p: Tile) -> tuple[Array, ...]:
-    """Return the arrays in local memory that a scan over the values of a digit needs."""
+    """Return the arrays in local memory for the prefix sum over the histogram of a digit."""
     return (
         word_array("totals", p.radix),
         word_array("firsts", p.radix),
@@ -94,9 +95,9 @@ def digit_arrays(p: Tile) -> tuple[Array, ...]:
 
 
 def rank_arrays(p: Ranked) -> tuple[Array, ...]:
-    """Return the arrays in local memory that the ranker of a shape needs for a tile."""
+    """Return the arrays in local memory that the ranker `p.ranker` needs to rank a tile."""
     keys = Array(name="tile", type="key", count=p.tile)
-    order = (word_array("order", p.tile),) if p.valued else ()  # the original slots of the keys, or their values
+    order = (word_array("order", p.tile),) if p.valued else ()  # per key: its original slot, or its value
     digits = (*digit_arrays(p), *order)
     if p.ranker in ("match_ballot", "match_broadcast"):
         return (keys, *digits, word_array("counts", p.subgroups * p.radix))
@@ -111,7 +112,7 @@ def flag_words(p: Tile) -> int:
 
 
 def problems(p: Ranked) -> Iterator[Problem]:
-    """Yield the problems of a tile and its ranker that do not depend on the device."""
+    """Yield the problems of a tile and its ranker that exist on every device."""
     matching = p.ranker in ("match_ballot", "match_broadcast")
     if matching and p.subgroup == 1:
         yield "subgroup", f"the ranker {p.ranker} needs subgroups", "give their width, or another ranker"
@@ -130,5 +131,5 @@ def problems(p: Ranked) -> Iterator[Problem]:
 
 
 def notes(p: Ranked) -> list[tuple[str, str]]:
-    """Return (name, text) of the ranker, for `hsgen show`."""
+    """Return the ranker as a (name, text) pair, for `hsgen show`."""
     return [("ranker", p.ranker + (f", subgroups of {p.subgroup}" if p.subgroup > 1 else ""))]

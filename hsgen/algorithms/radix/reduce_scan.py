@@ -1,4 +1,7 @@
-"""Passes of three launches: count the digits, scan the counts, scatter the keys.  No work-group waits for another."""
+"""Passes of three launches: count the digits, scan the counts, scatter the keys.
+
+Unlike in passes with look-back, no work-group waits for another.
+"""
 
 from __future__ import annotations
 
@@ -29,24 +32,24 @@ _KERNELS, _VARIANTS = "radix/reduce_scan/reduce_scan", "radix/reduce_scan/reduce
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
 COMPACT = Field("bool", "whether kernels are made for a short compilation", required=False)
 SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
-"""The keys in the target tables of all strategies whose passes, or whose retries, are by reduce-scan."""
+"""Keys that the target tables of `reduce_scan`, `onesweep` and `hybrid` share."""
 MORE = Field("int", "the most work-groups for counts so large that scratch has room", required=False, greatest=65535)
 FIELDS = {**SHARED, "compact": COMPACT, "large_groups": MORE}
 
 KEPT = 128
-"""The number of shapes whose kernels are cached.  The builder of a plan asks for the same kernels in every pass."""
+"""The number of different parameters for which kernels are cached.  A plan needs the same kernels for every pass."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReduceScan(Ranked):
     """The target table ``[radix.KEY.reduce_scan]``.
 
-    sorted_exit: whether the first kernel that reads all keys checks if they are in order already.  If so, no pass moves
-    keys.
-    compact: whether kernels have a form that compiles faster.  Full and partial tiles then share statements, the
-    iterations of loops over keys are written out, and no pass is skipped.
-    large: whether the sort also supports 2^30 keys and more.  In strategies with look-back, the usual passes serve them
-    as long as 32-bit counts suffice.  Otherwise separate kernels with 64-bit counts serve them.
+    sorted_exit: whether the first kernel that reads all keys checks if they are in order already.  If they are, no pass
+    moves keys.
+    compact: whether kernel text is chosen for short compilation.  Full and partial tiles then share statements, and no
+    pass is skipped.  Loops over the keys of a lane are unrolled in the text.
+    large: whether the sort also supports 2^30 keys and more.  Kernels with 64-bit counts sort such arrays.  In
+    strategies with look-back, the usual kernels do so as long as 32-bit counts suffice (`portions.halved`).
     """
 
     STRATEGY: ClassVar[str] = "reduce_scan"
@@ -61,7 +64,7 @@ class ReduceScan(Ranked):
 
     @property
     def written_out(self) -> bool:
-        """Whether kernel text has the statements of each iteration, not loops over registers, to compile faster."""
+        """Whether kernel text repeats the statements for each key of a lane, without loops, to compile faster."""
         return self.compact
 
 
@@ -70,7 +73,7 @@ Params = ReduceScan
 
 @lru_cache(KEPT)
 def count(p: Ranked) -> Kernel:
-    """Return the kernel that counts the digits of the keys of each work-group."""
+    """Return the kernel whose work-groups store histograms of their keys as the columns of the table of counts."""
     more = () if p.looks_back else order_flag(p)
     arrays = (word_array("counts", p.radix), *more)
     return replace(
@@ -91,7 +94,10 @@ def _data(p: Ranked) -> Counted:
 
 @lru_cache(KEPT)
 def scanned(p: Ranked) -> Kernel:
-    """Return the kernel that scans the counts over all work-groups; each of its work-groups scans one digit value."""
+    """Return the kernel that replaces the table of counts by prefixes over work-groups.
+
+    Each work-group of this kernel scans the row of one value of the digit.
+    """
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
     kernel = plain(
         p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), template=f"{_KERNELS}:rows"
@@ -116,7 +122,7 @@ def passes(p: Ranked) -> list[Kernel]:
 
 
 def beyond(p: Ranked) -> tuple[Kernel, ...]:
-    """Return the kernels for 2^30 keys and more; none unless `p.large`."""
+    """Return the kernels with 64-bit counts, for 2^30 keys and more; none unless `p.large`."""
     return kernels(large(p)) if p.large else ()
 
 
@@ -127,12 +133,15 @@ def kernels(p: Ranked) -> tuple[Kernel, ...]:
 
 
 def large(p: Ranked) -> ReduceScan:
-    """Return the shape of the kernels for 2^30 keys and more, which has the same tiles and 64-bit counts."""
+    """Return the parameters of the kernels for 2^30 keys and more: the tiles of `p`, with 64-bit counts."""
     return recast(p, ReduceScan, large=False, index64=True, single=0, sorted_exit=False)
 
 
 def counted(p: Ranked, number: int, flags: int) -> list[Step]:
-    """Return the plan rows of pass `number` by reduce-scan: count, scan, scatter."""
+    """Return the plan rows of pass `number` by reduce-scan: count, scan, scatter.
+
+    flags: `DIRECT` for a pass of the sort, or `REDO` for the retry of a pass that has failed.
+    """
     values = p.radix if p.signature.bit_range else 1 << p.digits[number][1]
     return [
         *rows.tiled(p, rows.row(p, count(p), rows.tiles(p), rows.nth(p, number, flags & REDO))),
@@ -142,11 +151,12 @@ def counted(p: Ranked, number: int, flags: int) -> list[Step]:
 
 
 def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
-    """Return the launch plan of the sort.  The rows of `first` precede the passes.
+    """Return the launch plan of the sort.
 
-    Passes alternate between two buffers: from the source to scratch, from scratch to the destination, and so on.  With
-    an odd number of passes, the first pass stores directly to the destination, so that the last pass ends there.  In
-    place, the first pass cannot do so, and a copy follows the last pass.
+    Passes alternate between two buffers: the first pass moves keys from the source to scratch, the second from scratch
+    to the destination, and so on.  With an odd number of passes, the first pass stores to the destination, so that the
+    last pass does so too.  In place, the first pass would overwrite its input, so a copy follows the last pass instead.
+    first: plan rows between the row of one work-group alone and those of the passes.
     """
     steps = [*rows.single(p, single.kernel(single.of(p))), *first]
     for number in range(len(p.digits)):
@@ -155,12 +165,11 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
 
 
 def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = None) -> Plan:
-    """Return the plan `narrow`.  If `p.large`, the plan is extended by the rows for larger counts.
+    """Return a plan that runs `narrow` for counts up to `top` and `wide` for larger counts; `narrow` unless `p.large`.
 
-    Larger counts begin at 2^30 keys, or at fewer keys if tiles are tiny.
-
-    wide: the plan for the larger counts; None means reduce-scan with 64-bit counts.
-    top: the greatest count for which `narrow` is used; None means `max_n(p)`.
+    narrow: the plan whose kernels count in 32 bits.
+    wide: the plan whose kernels count in 64 bits; None means that of reduce-scan.
+    top: None means `max_n(p)`: 2^30 - 1, or less if tiles are tiny, or more with `portions.halved`.
     """
     if not p.large:
         return narrow
@@ -174,7 +183,7 @@ def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = 
 
 
 def moved(p: ReduceScan, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is the same in all keys."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if every pass moves all keys."""
     return rows.moved(p, step, n)
 
 
@@ -184,7 +193,7 @@ def test_counts(p: ReduceScan, greatest: int) -> set[int]:
 
 
 def problems(p: Ranked, device: Device) -> Iterator[Problem]:
-    """Yield the problems of a shape on a device."""
+    """Yield the problems of the parameters; none of them depends on the device."""
     yield from rankers.problems(p)
     if p.compact and p.sorted_exit:
         yield "sorted_exit", "compact kernels move all keys", "leave it out"
@@ -200,15 +209,15 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def fitted(p: ReduceScan) -> ReduceScan:
-    """Return the shape, without choices that do not work for its key type or form.
+    """Return the parameters, with options off that the sort's signature does not allow.
 
     `sorted_exit` is off in a sort by a bit range, because a kernel of one pass does not know the whole range.  `large`
-    is off with a device-side count or a report of indices, because both have 32 bits.
+    is off with a device-side count, run boundaries or an epilogue, because their counts and indices have 32 bits.
     """
     few = p.signature.device_count or p.signature.followed
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range, large=p.large and not few)
 
 
 def notes(p: ReduceScan) -> list[tuple[str, str]]:
-    """Return (name, text) of derived values, for `hsgen show`."""
+    """Return the ranker as a (name, text) pair, for `hsgen show`."""
     return rankers.notes(p)

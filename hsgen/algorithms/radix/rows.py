@@ -1,4 +1,7 @@
-"""Builders of plan rows that strategies share, and the bytes that launches of reduce-scan move."""
+"""Functions that build plan rows for several strategies, and the bytes that kernels of reduce-scan move.
+
+A plan row (`hsgen.core.plan.Step`) is one launch: a kernel, its buffers, its grid and the calls that need the launch.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +48,9 @@ def launch(
 ) -> Step:
     """Return the plan row of a kernel for counts above `low` up to `high`.
 
-    part: "whole" if the row serves only sorts by all bits, "part" if only sorts by fewer bits, "any" if both.
-    place: "in" if the row serves only sorts in place, "out" if only sorts out of place, "any" if both.
+    bound: the binding of each buffer, by the name of the buffer.
+    part: "whole" if the row runs only in sorts by all bits, "part" if only in sorts by fewer bits, "any" if in both.
+    place: "in" if the row runs only in sorts in place, "out" if only in sorts out of place, "any" if in both.
     """
     return Step(
         kernel=kernel.name,
@@ -58,7 +62,7 @@ def launch(
 
 
 def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
-    """Return a grid with one work-group per tile, and `more` work-groups in addition.
+    """Return a grid with one work-group for each tile, plus `more` work-groups.
 
     If `capped`, the grid has at most `p.groups` + `more` work-groups.
     """
@@ -66,9 +70,11 @@ def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
 
 
 def tiled(p: Tile, step: Step) -> list[Step]:
-    """Return `step`, a row with the grid `tiles(p)`, and a second row if larger counts have more work-groups.
+    """Return the rows of a kernel whose grid depends on `large_groups`: `step`, or `step` split into two rows.
 
-    The two rows then serve different counts: up to `p.large_from`, and above.
+    The first of two rows runs for counts up to `p.large_from`, the second for larger counts with up to `p.most_groups`
+    work-groups.
+    step: a row with the grid `tiles(p)`.
     """
     grid = Grid(add=p.tile - 1, div=p.tile, cap=p.most_groups)
     parts = [(0, p.large_from, step.grid), (p.large_from, step.guard.max_n, grid)]
@@ -79,7 +85,7 @@ def tiled(p: Tile, step: Step) -> list[Step]:
 
 
 def nth(p: Tile, number: int, flags: int = 0) -> Pass:
-    """Return the argument of a kernel that runs pass `number`."""
+    """Return the argument of a kernel of one pass: pass `number`, with digits of at most `p.digit` bits."""
     return Pass(number=number, bits=p.digit, flags=flags)
 
 
@@ -95,33 +101,33 @@ def row(
 ) -> Step:
     """Return the plan row of a kernel, for counts above `low` up to `high`.
 
-    By default, the row serves all counts that are too large for one work-group alone.
+    The defaults are all counts that one work-group alone does not sort: `low` = `p.alone`, `high` = `max_n(p)`.
     """
     low, high = p.alone if low is None else low, max_n(p) if high is None else high
     return launch(kernel, bound(p), low, high, grid, argument, part=part)
 
 
 def bound(p: Tile) -> Mapping[str, Binding]:
-    """Return the binding of each buffer by name, for counts that are too large for one work-group alone."""
+    """Return the binding of each buffer, by the buffer's name, for counts that one work-group alone does not sort."""
     return {**BOUND, "values_tmp": values_binding(p), "words": words_binding(p), "table": table_binding(p)}
 
 
 def single(p: Tile, kernel: Kernel) -> list[Step]:
-    """Return the plan row of the kernel with which one work-group sorts alone; no row if there is no such kernel."""
+    """Return the plan row of `kernel`, in which one work-group sorts up to `p.alone` keys; no row if that is 0."""
     if not p.alone:
         return []
     if not p.halves:
         return [row(p, kernel, fixed(1), BitRange(), low=0, high=p.alone)]
     behind = {"values_tmp": values_binding(p, 2), "words": words_binding(p, 2)}
-    # with a device-side count, the capacity may exceed `p.halves`; scratch then has no halves
+    # with a device-side count, the capacity (n of the host) may exceed `p.halves`; offsets then grow only to `p.halves`
     bound = {**BOUND, **{name: replace(binding, max_n=p.halves) for name, binding in behind.items()}}
     return [launch(kernel, bound, 0, p.alone, fixed(1), BitRange())]
 
 
 def copied(p: Tile, kernel: Kernel) -> list[Step]:
-    """Return the rows that copy the keys to the destination.
+    """Return the plan rows of the kernel that copies the keys to the destination; no rows unless `p.copied`.
 
-    The guards exclude calls for which the host knows that the passes leave the keys in the destination.
+    The rows do not run in calls for which the host knows that the last pass stores to the destination.
     """
     if not p.copied:
         return []
@@ -133,7 +139,7 @@ def copied(p: Tile, kernel: Kernel) -> list[Step]:
 
 
 def plan(p: Tile, steps: Sequence[Step]) -> Plan:
-    """Return the launch plan with these steps."""
+    """Return the launch plan that consists of `steps`."""
     bits = p.last - p.begin
     return Plan(
         steps=tuple(steps),
@@ -146,7 +152,7 @@ def plan(p: Tile, steps: Sequence[Step]) -> Plan:
 
 
 def both(p: Tile, step: Step, n: int) -> int:
-    """Return the bytes that a pass moves for `n` keys and values.  The first pass of an argsort reads no values."""
+    """Return the bytes of keys and values that a pass moves.  The first pass of an argsort reads no values."""
     return n * (
         2 * (p.key.bytes + p.signature.value_bytes)
         - p.signature.value_bytes * (p.signature.index and not step.pass_number)
@@ -154,10 +160,10 @@ def both(p: Tile, step: Step, n: int) -> int:
 
 
 def moved(p: Tile, step: Step, n: int) -> int:
-    """Return the bytes that a launch of a reduce-scan kernel reads and writes, if no digit is the same in all keys.
+    """Return the bytes that a launch of a reduce-scan kernel reads and writes, if every pass moves all keys.
 
-    Retries and the copy count as 0.  A retry usually does nothing.  Only a sort in place with an odd number of passes
-    needs the copy.
+    Retries and the copy count as 0 bytes, because usually they move nothing: a retry follows a look-back that gave up,
+    and the copy a sort in place with an odd number of passes.
     """
     name = step.kernel.removesuffix("_wide")
     if step.argument.flags & REDO or name == "copy":
@@ -177,7 +183,7 @@ def moved(p: Tile, step: Step, n: int) -> int:
 def test_counts(p: Tile, greatest: int) -> set[int]:
     """Return the counts at which the launches or their work change.
 
-    The counts are multiples of a tile, `p.alone`, and the counts at which grids reach their cap.
+    The counts are multiples of a tile, `p.alone`, and those at which grids reach their greatest size.
     """
     counts = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:
@@ -188,9 +194,9 @@ def test_counts(p: Tile, greatest: int) -> set[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end within a row of a tile, one count for each row.
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row.
 
-    At such a count, some lanes pass the bounds check of the row and other lanes fail it.
+    A row is one key of each lane.  The bounds check of the row then excludes some lanes but not all.
     """
     if p.serial:
         return []

@@ -1,4 +1,4 @@
-"""Search regions that strategies share: the candidates for tiles and rankers."""
+"""Search regions that several strategies use: the candidates for tiles and rankers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from hsgen.core.device import Device
 
 _ITEMS = (1, 2, 3, 4, 5, 6, 8, 9, 10, 12, 14, 15, 16, 18, 19, 20, 22, 24, 28, 32)
 _LANES = (32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024)
-_BROADCAST = 32  # the widest subgroup for "match_broadcast"
+_BROADCAST = 32  # lanes of the widest subgroup for "match_broadcast"
 _MATCHED = (4, 5, 6, 7, 8)  # the bits of a digit, for rankers with subgroup operations
-_COUNTED = (2, 3, 4, 5, 6, 7, 8)  # the same for the other rankers
+_COUNTED = (2, 3, 4, 5, 6, 7, 8)  # the bits of a digit, for rankers without
 
 
 def matched(device: Device) -> Iterator[Box]:

@@ -1,4 +1,8 @@
-"""One work-group sorts all keys alone, in one launch, and holds them on chip until they are sorted."""
+"""The sort of all keys by one work-group, in one launch; the keys stay on chip until they are sorted.
+
+The target table ``[radix.KEY.single]`` selects this strategy.  All strategies but `per_thread` use the kernel for small
+counts.
+"""
 
 from __future__ import annotations
 
@@ -40,9 +44,9 @@ COUNTERS = (0, *steps(512, 8192))
 class Single(Ranked):
     """The target table ``[radix.KEY.single]``.
 
-    bins: the number of bins of the sort by bins (`hsgen.algorithms.radix.bin_sort`).  The bins divide the range from
-    the least to the greatest key.  If bins are crowded, keys are sorted digit by digit instead.  0 means that keys are
-    always sorted digit by digit.
+    bins: the number of bins of the sort by bins (`hsgen.algorithms.radix.bin_sort`).  The bins divide the values of the
+    highest bits in which keys differ.  If bins are crowded, keys are sorted digit by digit instead.  0 means that keys
+    are always sorted digit by digit.
     """
 
     STRATEGY: ClassVar[str] = "single"
@@ -53,29 +57,30 @@ Params = Single
 
 
 def of(p: Ranked, **changes: int) -> Single:
-    """Return the shape of the sort by one work-group alone, with which another strategy sorts small counts.
+    """Return the parameters of this strategy with which the strategy of `p` sorts small counts.
 
-    p: the shape of the other strategy.  changes: the fields that differ.
+    changes: fields that differ from those of `p`.
     """
     return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **changes)
 
 
 def bucket(p: Ranked, bins: int) -> Bucket:
-    """Return the tile of `p` as a bucket that `bins` bins sort."""
+    """Return the parameters of a sort by `bins` bins of a tile of `p`."""
     return Bucket(work_group=p.work_group, items=p.items, bins=bins)
 
 
 def slots(p: Ranked) -> tuple[Array, ...]:
     """Return the local arrays that a stable sort by bins needs in addition to those of `bin_sort.arrays`.
 
-    The arrays hold the slots of the keys, unless the ranker has such an array already, and the values.
+    `order` holds the original slot of each key; with values, it is one of the ranker's arrays already.  `slot_values`
+    holds values of 4 bytes.
     """
     order = () if p.valued else (word_array("order", p.tile),)
     return (*order, *([word_array("slot_values", p.tile)] if _keeps_values(p) else []))
 
 
 def _keeps_values(p: Ranked) -> bool:
-    """Whether the values of a tile are kept on chip: true if they have 4 bytes and are no indices."""
+    """Whether values stay on chip during the sort: true if they have 4 bytes and are not indices."""
     return p.signature.value_bytes == 4 and not p.signature.index
 
 
@@ -96,15 +101,15 @@ def kernel(p: Single) -> Kernel:
 
 
 def _bins(p: Single) -> BinSort:
-    """The sort by bins for keys without values."""
+    """The parameters of the sort by bins of keys without values, which need not be stable."""
     return BinSort(shape=bucket(p, p.bins), subgroup=p.subgroup, key=p.key)
 
 
 def _stable(p: Single) -> StableBinSort:
-    """The stable sort by bins.
+    """The parameters of the stable sort by bins, for keys with values and for sorts by a bit range.
 
-    In place, a stored key or value overwrites a key or value of the input.  The kernel therefore reads all input before
-    it stores anything.
+    In a sort in place, results overwrite keys and values of the input.  A kernel that reads input after the ranks are
+    known therefore reads all of it before it stores anything.
     """
     return StableBinSort(
         shape=bucket(p, p.bins),
@@ -117,9 +122,9 @@ def _stable(p: Single) -> StableBinSort:
 
 
 def _stores_later(p: Single) -> bool:
-    """Whether the kernel reads keys or values again once it knows the ranks.
+    """Whether the kernel reads keys or values from memory after the ranks are known.
 
-    True in sorts by a bit range, and for values of more than 4 bytes.
+    True in sorts by a bit range, and for values of more than 4 bytes, unless the values are indices.
     """
     return p.signature.bit_range or (p.valued and not p.signature.index and not _keeps_values(p))
 
@@ -130,12 +135,12 @@ def _lane_values(p: Single) -> bool:
 
 
 def kernels(p: Single) -> tuple[Kernel, ...]:
-    """Return the kernels of the strategy, a single kernel."""
+    """Return the only kernel of the strategy."""
     return (kernel(p),)
 
 
 def plan(p: Single) -> Plan:
-    """Return the plan, whose only row serves counts up to `p.alone`."""
+    """Return the launch plan: one row, for counts up to `p.alone`."""
     bits = p.last - p.begin
     return Plan(steps=tuple(rows.single(p, kernel(p))), max_n=p.alone, first_bit=p.begin, bits=bits)
 
@@ -146,18 +151,18 @@ def moved(p: Single, step: Step, n: int) -> int:
 
 
 def test_counts(p: Single, greatest: int) -> set[int]:
-    """Return the counts at which the work of the launch changes."""
+    """Return the counts at which the kernel takes another path."""
     return rows.test_counts(p, greatest)
 
 
 def problems(p: Single, device: Device) -> Iterator[Problem]:
-    """Yield the problems of a shape on a device."""
+    """Yield the problems of the parameters; none of them depends on the device."""
     yield from rankers.problems(p)
     yield from bin_problems(p, p.bins)
 
 
 def bin_problems(p: Ranked, bins: int) -> Iterator[Problem]:
-    """Yield the problems of the number of bins with which a work-group sorts on chip; 0 has no problem."""
+    """Yield the problems of a sort by `bins` bins with the work-groups and the ranker of `p`; none if `bins` is 0."""
     if not bins:
         return
     if p.ranker not in ("match_ballot", "match_broadcast"):
@@ -181,10 +186,10 @@ P = TypeVar("P", bound="Single | Cooperative")
 
 
 def fitted(p: P) -> P:
-    """Return the shape, without bins if keys have fewer than 4 bytes or are packed with values."""
+    """Return the parameters, with `bins` = 0 if keys have fewer than 4 bytes or are packed with values."""
     return p if p.key.bytes >= 4 and p.signature.value != "packed" else replace(p, bins=0)
 
 
 def notes(p: Single) -> list[tuple[str, str]]:
-    """Return (name, text) of derived values, for `hsgen show`."""
+    """Return the ranker as a (name, text) pair, for `hsgen show`."""
     return rankers.notes(p)

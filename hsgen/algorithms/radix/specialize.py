@@ -1,4 +1,4 @@
-"""Derives the shape of a radix sort from the target's table for the key width, for any values and form of the sort."""
+"""The parameters of a radix sort with a certain key type, values and features, derived from the target's tables."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from hsgen.core.keys import KeyType, Signature
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
-    """Return the shape for keys of type `key` with the values of `signature`.
+    """Return the parameters for keys of type `key` and the values and features of `signature`.
 
-    None means that the device cannot store such keys, or that the target has no table for them.
-    p: the shapes of the target, by key width.
-    Keys of fewer than 32 bits are held as 32-bit words.  If the target has no table for such keys, they use the table
-    of 32-bit keys.  Values need local memory in addition to the keys.  If local memory does not suffice, each lane gets
-    fewer keys.
+    None means that the device cannot store such keys, or that the target has no table for them.  If the target has no
+    table for keys of 8 or 16 bits, the table of 32-bit keys serves them.  Kernels hold such keys as 32-bit words.  A
+    tile with values needs more local memory.  If the device has too little, each lane gets fewer keys.
+    p: the parameters that the target's tables state, by key width.
     """
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
@@ -45,7 +44,7 @@ def _exceeds_local(p: Tile, device: Device) -> bool:
 
 
 def _smaller(p: Tile) -> Tile:
-    """The shape with one key fewer per lane."""
+    """The parameters with one key fewer per lane."""
     shape = replace(p, items=p.items - 1)
     if isinstance(shape, Cooperative):
         shape = replace(shape, least=min(shape.least, shape.items))

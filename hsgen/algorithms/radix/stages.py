@@ -1,6 +1,6 @@
-"""Parameters of stages of a radix sort that are no passes: partitions, and buckets that are sorted on chip.
+"""Parameters of the stages of a radix sort, except its passes: partitions, and bucket sorts on chip.
 
-Each class is one inline table of a target file: ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
+A class describes one inline table of a target file: ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class Tiles:
 
     @property
     def size(self) -> int:
-        """The number of keys of a tile, or the greatest number of keys of a bucket."""
+        """The number of keys of a full tile; if work-groups sort buckets, the most keys that a bucket may have."""
         return self.work_group * self.items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition(Tiles):
-    """Tiles of keys without values, which are partitioned by their highest digits into buckets.
+    """The tiles of the two partitions, which bring keys without values into buckets by their highest digits.
 
-    above: the count above which keys are partitioned.
+    above: the sort partitions arrays of more than this many keys.
     """
 
     above: int
@@ -41,54 +41,56 @@ class Partition(Tiles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bucket(Tiles):
-    """A bucket, which one work-group sorts on chip by bins (`hsgen.algorithms.radix.bin_sort`).
+    """The bucket sort of keys without values: one work-group sorts a bucket on chip, by bins.
 
-    bins: the number of bins, each a counter in local memory; about as many as keys.
+    The module `hsgen.algorithms.radix.bin_sort` describes the sort by bins.
+    bins: the number of bins, each a counter in local memory; about `work_group` x `items`.
     """
 
     bins: int
 
     @property
     def limit(self) -> int:
-        """The greatest mean number of keys per bucket for which buckets are tried, 13/16 of the size.
+        """The greatest mean number of keys per bucket, 13/16 of `size`.
 
-        With uniform keys and this mean, hardly any bucket exceeds the size.
+        The sort makes so many buckets that the mean does not exceed this number.  With uniform keys, hardly any bucket
+        then has more than `size` keys.
         """
         return 13 * self.size // 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counting(Tiles):
-    """A bucket of a sort with 64-bit indices, which is sorted by counting.
+    """The bucket sort by counting, for keys without values in kernels with 64-bit indices.
 
     The keys of a bucket differ only in their lowest `bits` bits.  A work-group counts how often each value of these
-    bits occurs, and then stores the keys in order, `work_group` x `items` keys at once.
+    bits occurs.  From the counts, the work-group then stores the keys in order, `work_group` x `items` keys at a time.
     """
 
     bits: int
 
     @property
     def words(self) -> int:
-        """Number of words in local memory that hold the counters, two counters in each word."""
+        """Number of 32-bit words of local memory for the 2^`bits` counters; a word holds two counters."""
         return 1 << self.bits - 1
 
     @property
     def words_of_lane(self) -> int:
-        """Number of adjacent words of counters that a lane scans."""
+        """Number of adjacent words of counters that each lane sums up for the prefix sum over all counters."""
         return self.words // self.work_group
 
     @property
     def long_run(self) -> int:
-        """Length of a run of equal keys above which several lanes store the run together."""
+        """Length of a run of equal keys above which 32 lanes, not one lane, write the run."""
         return 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairBucket(Bucket):
-    """A bucket of keys with values of 4 bytes, after two stable passes by the two highest digits.
+    """The bucket sort of pairs (keys with values of 4 bytes), after two stable passes by the two highest digits.
 
-    above: the count above which buckets are tried; None means `least`.
-    mean: the greatest mean number of pairs per bucket for which buckets are tried; None means 13/16 of the size.
+    above: the sort uses buckets for more than this many pairs; None means `least`.
+    mean: the greatest mean number of pairs per bucket, as in `Bucket.limit`; None means 13/16 of `size`.
     """
 
     above: int | None = None
@@ -96,33 +98,38 @@ class PairBucket(Bucket):
 
     @property
     def limit(self) -> int:
-        """The greatest mean number of pairs per bucket for which buckets are tried."""
+        """The greatest mean number of pairs per bucket: `mean`, or 13/16 of `size`."""
         return super(PairBucket, self).limit if self.mean is None else self.mean
 
     @property
     def slot_bits(self) -> int:
-        """Number of bits of a slot number (`hsgen.algorithms.radix.hybrid.pairs`)."""
+        """Number of bits of a slot, which is the position of a pair in its bucket before the bucket sort."""
         return (self.size - 1).bit_length()
 
     @property
     def least(self) -> int:
-        """The least count for which the keys of a bucket share at least `slot_bits` highest bits."""
+        """The least value of `above`.
+
+        For more pairs, the keys of a bucket share at least `slot_bits` highest bits.  The bucket sort replaces these
+        bits by the slot (`hsgen.algorithms.radix.hybrid.pairs`).
+        """
         return self.limit << max(self.slot_bits - 1, 0)
 
     @property
     def start(self) -> int:
-        """Count above which buckets are tried."""
+        """The number of pairs above which the sort uses buckets: `above`, or `least`."""
         return self.least if self.above is None else self.above
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPartition(Tiles):
-    """Tiles of 32-bit keys with values of 4 bytes, for small counts.
+    """The tiles of the partition of small counts of pairs: 32-bit keys with values of 4 bytes.
 
-    A single launch stores each key, together with its index, in the key's bucket.
+    A single launch stores each key, together with its index, in the key's bucket.  The launch replaces the two passes
+    before the buckets.
 
-    above: the count above which pairs are partitioned.
-    bins: the bins by which a bucket of these pairs is sorted, as in `Bucket`.
+    above: the sort partitions more than this many pairs, up to `PairBucket.start` pairs.
+    bins: the number of bins with which a work-group sorts such a bucket, as in `Bucket`.
     """
 
     above: int
@@ -131,12 +138,12 @@ class PairPartition(Tiles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The scratch that buckets need.
+    """The scratch that the stages with buckets need in addition to that of passes.
 
     regions: (name, number of words, meaning) of each region of fixed size, in order.
-    mean: the greatest mean number of keys per bucket of keys without values; None if there are no such buckets.
-    pieces: the greatest mean number of keys per bucket, and the greatest count for which buckets are tried; None unless
-    large buckets are cut into pieces.
+    mean: `Bucket.limit`, which determines the size of the list of buckets; None if keys without values have no buckets.
+    pieces: the greatest mean number of keys per bucket, and the greatest count that is sorted by buckets.  Both
+    determine the size of the list of pieces.  None unless large buckets are cut into pieces.
     """
 
     regions: tuple[tuple[str, int, str], ...]
@@ -145,7 +152,10 @@ class Room:
 
 
 def _fields(name: str, summary: str, **more: Field) -> dict[str, Field]:
-    """Return the keys of a stage's target table: `work_group`, `items` and `more`; each hint begins with `summary`."""
+    """Return the keys of the inline table `name`: `work_group`, `items` and `more`.
+
+    The hint of each key, for error messages, begins with `summary`.
+    """
     keys = {"work_group": LANES, "items": ITEMS, **more}
     return {f"{name}.{key}": replace(field, hint=f"{summary}: {field.hint}") for key, field in keys.items()}
 
@@ -168,13 +178,13 @@ PAIR_BUCKET = _fields(
 PAIR_PARTITION = _fields("pair_partition", "few pairs, partitioned into buckets by one launch", above=ABOVE, bins=BINS)
 UNEVEN = _fields("uneven", "tiles of the passes over uneven keys")
 FIELDS: Mapping[str, Field] = {**PARTITION, **BUCKET, **COUNTING, **PAIR_BUCKET, **PAIR_PARTITION, **UNEVEN}
-"""The keys of the target tables of all stages, as "stage.key"."""
+"""The keys of the inline tables of all stages, such as "bucket.items"."""
 
 
 T = TypeVar("T")
 
 
 def present(stage: T | None) -> T:
-    """Return a stage that the caller knows to be present."""
+    """Return `stage`, which the caller knows not to be None."""
     assert stage is not None
     return stage

@@ -1,7 +1,7 @@
 """The strategies by name, and the keys of their tables in target files.
 
-A strategy is a module of this package, and a folder of templates with the same name.  The target table of a radix sort
-has the key `strategy`, the keys of that strategy, and the keys of the strategy's fallback.
+A strategy is a module of this package, and a folder of the same name under ``templates/radix``.  The target table of a
+radix sort has the key `strategy`, and the keys of that strategy and of its fallback.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from hsgen.system import resources
 
 
 class Strategy(Protocol):
-    """The interface that the module of a strategy has.  `p` is always an instance of its `Params`."""
+    """The interface of a strategy's module.  The argument `p` is always an instance of the module's `Params`."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
@@ -36,13 +36,16 @@ class Strategy(Protocol):
         """The class of the strategy's parameters."""
 
     def problems(self, p: Any, device: Device) -> Iterable[Problem]:
-        """Return the problems of parameters on a device.  The key "" stands for the strategy itself."""
+        """Return the problems of parameters on a device, as (key, problem, remedy).
+
+        The key "" means that the device cannot run the strategy at all.
+        """
 
     def space(self, key: KeyType, device: Device) -> Iterable[Box]:
-        """Return the search regions that a search tries on a device."""
+        """Return the search regions for a device: candidate values of the keys of the target table."""
 
     def fitted(self, p: Any) -> Any:
-        """Return the parameters, without choices that do not work for the key type or the form of the sort."""
+        """Return the parameters, with each option off that does not support the key type or the sort's signature."""
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
         """Return every kernel, in the order of their launches."""
@@ -51,17 +54,17 @@ class Strategy(Protocol):
         """Return the launch plan."""
 
     def moved(self, p: Any, step: Step, n: int) -> int:
-        """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is constant."""
+        """Return the bytes that a launch of `step` reads and writes for `n` keys, if every pass moves all keys."""
 
     def test_counts(self, p: Any, greatest: int) -> set[int]:
         """Return the counts at which the launches or their work change; counts above `greatest` are allowed."""
 
     def notes(self, p: Any) -> list[tuple[str, str]]:
-        """Return (name, text) of derived values, for `hsgen show`."""
+        """Return derived values as (name, text) pairs, for `hsgen show`; the first pair names the ranker."""
 
 
 _KNOWN: Sequence[Any] = (reduce_scan, onesweep, cooperative, hybrid, partition, per_thread, single)
-"""The strategies in the order in which searches try them."""
+"""The modules of hsgen's own strategies, in the order in which searches try them."""
 
 
 def _discovered() -> Iterator[Any]:
@@ -78,7 +81,7 @@ STRATEGIES: Mapping[str, Strategy] = {module.Params.STRATEGY: cast(Strategy, mod
 FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"waitless": True}}
 }
-"""The fallbacks that a strategy may have, each with the parameters that select it.  The first is the default."""
+"""By strategy: the strategies that may be its fallback, the default first, and for each the parameters to set."""
 STRATEGY = "strategy"
 FIELDS: Mapping[str, Field] = {
     STRATEGY: Field("str", f"one of {', '.join(STRATEGIES)}", choices=tuple(STRATEGIES)),
@@ -89,9 +92,9 @@ FIELDS: Mapping[str, Field] = {
 
 
 def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
-    """Return the keys of the target table of strategy `name`, together with those of its fallback.
+    """Return the keys of a target table with the strategy `name`: those of the strategy and those of its fallback.
 
-    If `fallback` is "", the fallback is the default.
+    If `fallback` is "", the strategy's default fallback is used.  A strategy without fallbacks ignores the argument.
     """
     behind = fallback or next(iter(FALLBACKS[name])) if name in FALLBACKS else ""
     known = records.names(STRATEGIES[name].Params)
@@ -100,7 +103,7 @@ def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Tile:
-    """Return the parameters that a target table states.  Keys that only other strategies read are dropped."""
+    """Return the parameters that a target table states.  Keys that its strategy does not read are dropped."""
     name, behind = values[STRATEGY], values.get(FALLBACK, "")
     foreign = set(FIELDS) - set(fields(name, behind))
     more = FALLBACKS[name][behind] if behind else {}

@@ -1,7 +1,7 @@
 """The parameters that all strategies share: the tile, the digits of a key, and the data to sort.
 
-A *tile* is the set of keys that a work-group ranks at once, work_group x items keys.  A *chunk* is the sequence of keys
-through which one lane, or one subgroup, walks.
+A *tile* is the set of keys that a work-group ranks at once, work_group x items keys.  The strategy `per_thread` has no
+tiles.  There, a *chunk* is the sequence of keys that one lane, or one subgroup, reads key by key.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ SORTED_EXIT = Field("bool", "whether keys that are in order already are found ou
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The data to sort and the form of the sort.  Target files do not state these fields.
+    """The parameters that describe the data and the sort.  hsgen sets them for each sort; target files do not.
 
     key: the key width.
     begin, end: the sort compares the bits of a key from `begin` up to, but not including, `end`.  If `end` is None, the
     sort compares all bits from `begin` on.
-    index64: whether all indices have 64 bits.
-    redo: whether a look-back gives up after a limit, so that a retry by reduce-scan follows.  False on a device with
-    guaranteed forward progress.
-    signature: the kind of values, and the features of the sort.
+    index64: whether kernels use 64-bit indices and counts.
+    redo: whether a look-back gives up after `spins` polls, so that each pass needs retry launches.  False on a device
+    with guaranteed forward progress.
+    signature: the kind of values, and the optional features of the sort.
     """
 
     key: KeyType
@@ -52,18 +52,19 @@ class Request:
 class Tile(Request):
     """The parameters that all strategies share.
 
-    bits: the greatest number of bits of a digit.  A key has as few digits as this bound allows.  The widths of its
-    digits differ by at most one bit.
+    bits: the greatest number of bits of a digit.  A key is divided into as few digits as this bound allows, whose
+    widths differ by at most one bit.
     items, work_group: the number of keys per lane, and of lanes per work-group; their product is the size of a tile.
-    subgroup: the number of lanes that exchange values; 1 if kernels use no subgroup operations.
-    groups: the greatest number of work-groups of kernels that count or scatter.  For large counts, each work-group
-    takes several tiles.
-    large_groups: the same as `groups`, for large counts; 0 means `groups`.  At large counts, the additional columns
-    in the table of counts take at most 2.5 % of the scratch for keys and values.  A single number that is small enough
-    for all counts would not fill a GPU.
-    single: the greatest count that one work-group sorts alone, in one launch.  0 means never.  None means a tile, or
-    never if lanes walk through chunks.
-    single_bits: the bits of a digit in that launch; None means `bits`.
+    subgroup: the width of the subgroups in which lanes exchange values; 1 if kernels use no subgroup operations.
+    groups: the greatest number of work-groups of the kernels `count`, `scatter` and `histogram`.  If there are more
+    tiles than that, each work-group takes several tiles.
+    large_groups: replaces `groups` for counts above `large_from`; 0 means `groups` for every count.  The table of
+    counts has a column for each work-group.  Above `large_from`, the additional columns take at most 2.5 % of the bytes
+    of keys and values.  For small counts, these columns would take more.  With only `groups` work-groups, large sorts
+    would not fill a GPU.
+    single: the greatest count that one work-group sorts alone, in one launch.  0 means never.  None means `tile` keys,
+    or never in the strategy `per_thread`.
+    single_bits: the bits of a digit in the launch of one work-group; None means `bits`.
     """
 
     STRATEGY: ClassVar[str]
@@ -81,18 +82,18 @@ class Tile(Request):
     def tile(self) -> int:
         """The number of keys that a work-group ranks at once.
 
-        If lanes walk through chunks, the number of keys that the chunks of a work-group have together, at least.
+        In the strategy `per_thread`, the least number of keys in all chunks of a work-group together.
         """
         return self.work_group * self.items
 
     @property
     def serial(self) -> bool:
-        """Whether each lane, or each subgroup, walks through its own chunk."""
+        """Whether each lane, or each subgroup, reads its own chunk key by key (the strategy `per_thread`)."""
         return False
 
     @property
     def folded(self) -> bool:
-        """Whether every work-group sums the whole table of counts itself, so that no launch scans the table.
+        """Whether each work-group of `scatter` sums up the table of counts itself, so that no launch scans the table.
 
         The method is fast if the table has few columns.
         """
@@ -100,7 +101,7 @@ class Tile(Request):
 
     @property
     def looks_back(self) -> bool:
-        """Whether a tile learns by look-back over earlier tiles where its keys go."""
+        """Whether passes use decoupled look-back, not reduce-scan, to compute the offsets of a tile."""
         return False
 
     @property
@@ -110,58 +111,58 @@ class Tile(Request):
 
     @property
     def split_above(self) -> int:
-        """The count above which a pass has several launches, which only tests set.
+        """The count above which a pass has several portions.
 
-        0 leaves the decision to `hsgen.algorithms.radix.portions`.
+        0 leaves the decision to `hsgen.algorithms.radix.portions`; only tests set another number.
         """
         return 0
 
     @property
     def has_key_buckets(self) -> bool:
-        """Whether large counts of keys without values are first partitioned into buckets."""
+        """Whether the sort partitions large counts of keys without values into buckets, which are sorted on chip."""
         return False
 
     @property
     def has_pair_buckets(self) -> bool:
-        """Whether large counts of keys with values are first brought into buckets, which are sorted on chip."""
+        """Whether the sort brings large counts of pairs (keys with values) into buckets, which are sorted on chip."""
         return False
 
     @property
     def sampled(self) -> int:
-        """Number of keys of the sample that decides whether buckets are tried; 0 if there is no sample."""
+        """Number of keys in the sample by which kernels decide whether to use buckets; 0 if there is no sample."""
         return 0
 
     @property
     def pieces(self) -> bool:
-        """Whether a sample chooses the passes before buckets, and large buckets are cut into pieces."""
+        """Whether kernels choose the number of passes before buckets by a sample, and cut large buckets into pieces."""
         return False
 
     @property
     def room(self) -> Room | None:
-        """The scratch that buckets need; None if there are no buckets."""
+        """The additional scratch for buckets; None if the sort has no buckets."""
         return None
 
     @property
     def sorted_exit(self) -> bool:
         """Whether the first kernel that reads all keys checks if the keys are in order already.
 
-        If so, no pass moves keys.
+        If the keys are in order, no pass moves them.
         """
         return False
 
     @property
     def most_groups(self) -> int:
-        """The greatest number of work-groups of kernels that count or scatter, over all counts."""
+        """The greatest number of work-groups of the kernels `count` and `scatter`, for any count."""
         return self.groups if self.index64 else max(self.groups, self.large_groups)
 
     @property
     def large_from(self) -> int:
-        """The count above which `most_groups` work-groups are used instead of `groups` (see `large_groups`)."""
+        """The count above which a launch has up to `most_groups` work-groups, not `groups` (see `large_groups`)."""
         return (self.most_groups - self.groups) * 4 * self.radix * 40 // (self.key.bytes + self.signature.value_bytes)
 
     @property
     def counter_words(self) -> int:
-        """The number of words in scratch, behind the table of counts, for the counters of a work-group.
+        """The number of 32-bit words of scratch, after the table of counts, for the counters of each work-group.
 
         0 means that counters lie in local memory.
         """
@@ -169,41 +170,44 @@ class Tile(Request):
 
     @property
     def skips(self) -> bool:
-        """Whether a pass moves no keys if all keys have the same digit, which only the device knows."""
+        """Whether a pass by reduce-scan moves no keys if all keys have the same digit.
+
+        The host then does not know in which buffer the last pass leaves the keys.
+        """
         return not self.looks_back
 
     @property
     def compact(self) -> bool:
-        """Whether kernels have a form that compiles faster."""
+        """Whether the text of kernels is chosen for short compilation, at the cost of slower kernels."""
         return False
 
     @property
     def halves(self) -> int:
-        """Greatest count whose keys move between two halves of scratch, each of which holds all keys; 0 means none."""
+        """Greatest count whose keys move between two halves of scratch, each of them for n keys; 0 means none."""
         return 0
 
     @property
     def large(self) -> bool:
-        """Whether the sort also supports 2^30 keys and more, with 64-bit counts if 32 bits do not suffice."""
+        """Whether the sort also supports 2^30 keys and more, with 64-bit counts where 32 bits are too few."""
         return False
 
     @property
     def alone(self) -> int:
-        """Greatest count that one work-group sorts alone, in one launch."""
+        """Greatest count that one work-group sorts alone, in one launch; 0 if there is no such launch."""
         return self.single if self.single is not None else self.tile
 
     @property
     def copied(self) -> bool:
-        """Whether the passes may leave the keys in another buffer than the destination.
+        """Whether the last pass may leave the keys outside the destination, so that the plan needs a copy.
 
-        If no pass is skipped, or if all digits are counted in advance, this happens only in place, after an odd number
-        of passes.
+        Sorts that may skip a pass, and do not count all digits in advance, always have a copy in the plan.  In all
+        other sorts, only a sort in place with an odd number of passes needs the copy.
         """
         return self.skips or self.signature.bit_range or len(self.digits) % 2 == 1
 
     @property
     def last(self) -> int:
-        """The end of the sorted bits: one more than the greatest sorted bit."""
+        """The end of the sorted bits, exclusive: `end`, or the width of a key."""
         return self.key.bits if self.end is None else self.end
 
     @property
@@ -226,12 +230,12 @@ class Tile(Request):
 
     @property
     def valued(self) -> bool:
-        """Whether values move with the keys, in their own buffers."""
+        """Whether the sort moves values that have a buffer of their own."""
         return self.signature.value_bytes > 0
 
     @property
     def stream(self) -> int | None:
-        """The least count for which stores of keys bypass the caches; None means never."""
+        """The least count for which the scatter stores keys past the caches; None means never."""
         return None
 
     @property
@@ -244,14 +248,17 @@ T = TypeVar("T", bound=Tile)
 
 
 def recast(p: Tile, to: type[T], **changes: Any) -> T:
-    """Return parameters of the class `to`: the fields that `p` has too are copied from `p`, then `changes` apply."""
+    """Return an instance of the class `to`: fields in `changes` have those values, other fields those of `p`.
+
+    Fields that `p` lacks have their default values.
+    """
     names = {f.name for f in fields(p)}
     shared = {f.name: getattr(p, f.name) for f in fields(to) if f.name in names}
     return to(**{**shared, **changes})
 
 
 def counts_of(p: Tile) -> list[tuple[str, str]]:
-    """Return (name, text) of the digits and of the tile, for `hsgen show`."""
+    """Return two (name, text) pairs for `hsgen show`: the digits, and the tile."""
     widths = [width for _, width in p.digits]
     text = f"{len(widths)} passes of {widths[0]} bits" if len(set(widths)) == 1 else f"passes of {widths} bits"
     unit = "chunks" if p.serial else "tiles"

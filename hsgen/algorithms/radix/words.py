@@ -1,4 +1,7 @@
-"""The scratch layout of a radix sort: flags, then histograms, then words for each tile or for each work-group."""
+"""The layout of scratch in a radix sort: the second buffers of keys and values, then the regions.
+
+The regions are flags, histograms, and last a table with a row for each tile or for each work-group.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +17,21 @@ from hsgen.core.scratch import Scratch, ScratchRule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of scratch, for P passes and D values of a digit.
+    """The regions of scratch, for P passes and D values of a digit.  The function `words` says what each region holds.
 
-    failed: P flags; empty if no look-back can give up.
-    buffers: P + 1 numbers.
-    tickets: P counters.
-    pass_order: P numbers.
+    failed: P words; empty if no look-back can give up.
+    buffers: P + 1 words.
+    tickets: P words.
+    pass_order: P words.
     digit_starts: P x D words; empty without look-back.
-    portion_prefixes: 2 x D words; empty without look-back.  Sorts whose passes have no portions also have the region,
-    because tiles of several sizes share the layout.
+    portion_prefixes: 2 x D words; empty without look-back.  Sorts without portions have the region too, so that kernels
+    with tiles of other sizes can use the same layout.
     histogram: D words.
     unsorted, unsorted_groups: empty without `sorted_exit`.
-    tile_states, group_histograms, bucket_starts: all three begin at the same word; a launch uses only one of them.
-    use_partition and all later regions: in a hybrid sort, see `hsgen.algorithms.radix.hybrid.regions`; else None.
+    tile_states, group_histograms, bucket_starts: tables that begin at the same word, because a launch uses only one of
+    them.  Their size depends on the count.
+
+    All regions from `use_partition` on are None, except in a hybrid sort (`hsgen.algorithms.radix.hybrid.regions`).
     """
 
     failed: Region
@@ -63,7 +68,7 @@ class Words:
 
 @lru_cache(maxsize=256)
 def words(p: Tile) -> Words:
-    """Return the regions of scratch of a shape."""
+    """Return the regions of scratch for the parameters `p`."""
     count, exits = len(p.digits), int(p.sorted_exit)
     regions = (
         ("failed", count if p.redo else 0, "of each pass: 1 if a look-back gave up"),
@@ -98,9 +103,9 @@ def words(p: Tile) -> Words:
 
 
 def columns(p: Tile) -> int:
-    """Return the number of columns that a work-group has in the table of counts.
+    """Return the number of columns that a work-group fills in the table of counts.
 
-    The number is 1, or the number of lanes if each lane walks through its own chunk.
+    The number is 1, or the number of lanes if each lane counts a chunk of its own (the strategy `per_thread`).
     """
     return p.work_group if p.serial and p.subgroup == 1 else 1
 
@@ -111,40 +116,43 @@ OTHER = Binding(role="scratch")
 def values_binding(p: Tile, halves: int = 1) -> Binding:
     """Return the binding of the second buffer of values, which follows the second buffer of keys in scratch.
 
-    halves: the number of halves of each second buffer, 1 or 2; a half holds n keys or n values.
+    halves: 1, or 2 if each second buffer has room for 2 n keys or values (`Tile.halves`).
     """
     return Binding(role="scratch", per_n=halves * p.key.bytes)
 
 
 def words_binding(p: Tile, halves: int = 1) -> Binding:
-    """Return the binding of the regions (`words`), which follow the second buffers of keys and of values in scratch."""
+    """Return the binding of the regions (`words`), which follow the second buffers of keys and values in scratch.
+
+    halves: as in `values_binding`.
+    """
     return Binding(role="scratch", per_n=halves * (p.key.bytes + p.signature.value_bytes), plus=_slack(p))
 
 
 def table_binding(p: Tile) -> Binding:
-    """Return the binding of the table of 64-bit counts in a sort with 64-bit indices.
+    """Return the binding of the table of 64-bit counts, for kernels with 64-bit indices.
 
-    The table begins 64 KiB behind the first of the other regions, which take less than 64 KiB.
+    The table begins 64 KiB after the start of the regions (`words`), which take less than 64 KiB.
     """
     return Binding(role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=65536 + _slack(p))
 
 
 def _slack(p: Tile) -> int:
-    """The bytes that may be lost because the second buffer of values is aligned to 1024 bytes."""
+    """The bytes that the alignment of the second buffer of values to 1024 bytes may cost."""
     return 1024 if p.valued else 0
 
 
 def scratch(p: Tile) -> Scratch:
     """Return the rules for the size of scratch.
 
-    Scratch holds second buffers of keys and of values, the regions of fixed size, and a table.  The table has a row of
-    counts for each work-group, or a row of states for each tile of a portion.
+    Scratch holds the second buffers of keys and values, the regions of fixed size, and a table.  The table has a row
+    for each work-group (counts), or for each tile of a portion (states).  A row has a word for each value of the digit.
     """
     fixed = 4 * words(p).tile_states.start
     row = 4 * (p.radix * columns(p) + p.counter_words)
     if p.index64:
         fixed, row = 65536 + 8 * p.radix, 2 * row
-    # if lanes walk through chunks, one work-group alone also needs the second buffers
+    # in the strategy `per_thread`, the launch of one work-group alone also needs the second buffers
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
@@ -163,10 +171,10 @@ def scratch(p: Tile) -> Scratch:
 
 
 def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[ScratchRule]:
-    """Return the scratch rules of a sort whose passes use look-back.
+    """Return the rules for the size of scratch, for a sort whose passes use look-back.
 
-    rule: the rule for a row of words for each work-group.
-    buckets: the rule for 24 bytes for each bucket of the mean size.
+    rule: the rule for a table with a row for each work-group.
+    buckets: the rule for a list with 24 bytes for every `room.mean` keys.
     """
     least, row = rule.min_n, rule.per_unit
     mean, pieces = (p.room.mean, p.room.pieces) if p.room else (None, None)
@@ -175,17 +183,17 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
     if top < greatest(p):
         unit = several * p.tile
         rules.append(replace(rule, min_n=max(top, least), unit=unit, units=greatest(p) // unit + 1))
-        if p.signature.device_count:  # n is the capacity; up to `top` keys on the device are one portion
+        if p.signature.device_count:  # n is the capacity: if the device has up to `top` keys, there is one portion
             rules.append(
                 replace(
                     rule, min_n=max(top, least), plus=rule.plus + row * -(-top // p.tile), unit=1, per_unit=0, units=0
                 )
             )
-        if not p.forward_progress:  # the table in which retries count
+        if not p.forward_progress:  # the table of counts of retries
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
-    if mean:  # up to 2 n / mean buckets, each with a start, a cursor and a list entry: 24 bytes for each `mean` keys
+    if mean:  # up to 2 n / mean buckets, with three 4-byte words each (start, cursor, list entry): 24 n / mean bytes
         rules.append(replace(buckets, units=greatest(p) // mean + 1))
-    # each bucket has starts and ends of three pieces, and list entries; no rule is needed if tile states take more
+    # pieces need 96 bytes for every `unit` keys, for starts, ends and list entries; no rule if tile states take more
     unit, most = pieces or (0, 0)
     if unit and 96 * p.tile * (several if top < most else 1) > unit * row:
         rules.append(replace(buckets, unit=unit, per_unit=96, units=most // unit))
@@ -193,7 +201,7 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
 
 
 def device_status(p: Tile) -> DeviceStatus | None:
-    """Return where the sort reports which passes were retried; None if no pass can be retried."""
+    """Return where in scratch the host finds which passes were retried; None if no pass can be retried."""
     if not p.looks_back or p.forward_progress:
         return None
     return DeviceStatus(binding=words_binding(p), words=len(p.digits), min_n=p.alone)
@@ -204,22 +212,23 @@ MAX_WIDE = 1 << 40
 
 
 def greatest(p: Tile) -> int:
-    """Return the greatest count of kernels with 32-bit indices.
+    """Return the greatest count that kernels with 32-bit indices support.
 
-    A work-group that takes several tiles stops when the index of its next tile exceeds the count.  The index exceeds
-    the count by at most one tile for each work-group, and must fit 31 bits too.
+    The count is below 2^31 by a margin.  A work-group draws tiles until the first key of its tile has an index of n or
+    more.  The index must be below 2^31 too, and exceeds n by at most one tile for each work-group.
     """
     return max(MAX_N, (1 << 31) - (p.groups + 2) * p.tile) if portions.halved(p) else MAX_N
 
 
 def max_n(p: Tile) -> int:
-    """Return the greatest count of a sort.
+    """Return the greatest count that the sort supports.
 
-    A work-group counts in 32 bits, and kernels index the words of scratch by signed 32-bit numbers.
+    Two facts limit the count: a work-group counts its keys in 32 bits, and kernels index words of scratch by signed
+    32-bit numbers.
     """
     if p.index64:
         most = 1 << 32 if p.signature.value == "index" else MAX_WIDE
         return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
-    # the number of rows of the table that signed 32-bit indices can reach
+    # the number of tiles whose rows in the table can be indexed by signed 32-bit numbers
     rows = ((1 << 31) - 1 - words(p).tile_states.start) // (p.radix * columns(p))
     return min(greatest(p), rows * p.tile) if p.looks_back or p.most_groups > rows else MAX_N

@@ -1,4 +1,4 @@
-"""The constraints that the device's facts, and other parameters, put on the parameters of a selection."""
+"""Constraints of the parameters of a selection, with each other and with the facts of the device."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from hsgen.algorithms.radix_select.params import MAX_N, Params
 from hsgen.core.device import Device
 
 MOST_INDEX = (1 << 31) - 1  # kernels index the words of scratch by signed 32-bit integers
-TILE = (1 << 16) - 1  # the most keys of a tile: the number of lesser keys and that of equal keys share a 32-bit word
+TILE = (1 << 16) - 1  # the most keys of a tile: a word holds its number of keys below the k-th and of keys equal to it
 
 
-HELD = 32  # sorts by bins: the most keys that a lane holds in registers
+HELD = 32  # the most keys that a lane holds in registers in a sort by bins
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems that a single value has by itself."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.grid(values, device)
     yield from device_constraints.powers(values, "work_group", "capacity", "small", "middle", "chunk.lanes")
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the complete parameters."""
+    """Return all problems of complete parameters."""
     faults = []
     if 2 * p.work_group > p.capacity:
         problem = f"{p.work_group} lanes exceed half of the {p.capacity} keys that a work-group sorts"
@@ -56,7 +56,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def _bounds(p: Params, device: Device) -> Iterator[Problem]:
-    """Yield the problems of the records `short` and `chunk`, which describe selections by a bound."""
+    """Yield the problems of `p.short` and `p.chunk`, the sizes of selections by a bound."""
     short, chunk = p.short, p.chunk
     if short.rows > 1 and short.subgroup == 1:
         yield "short.rows", "without subgroups, a work-group has one row", "give 1"

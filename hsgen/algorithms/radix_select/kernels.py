@@ -1,8 +1,10 @@
 """The kernels of a selection.
 
-There are three groups of kernels.  The first selects by a bound from keys in registers.  The second selects by a bound
-from a sample.  The third selects by histograms of digits: one kernel from a row in one work-group, and six kernels from
-rows that several work-groups share.
+There are four groups of kernels:
+- `bounded`: select by a bound that is computed from keys in registers;
+- the kernels `WHOLE`: sort a whole row on chip;
+- `sampled`: select by a bound that is estimated from a sample;
+- select by passes over digits: the kernel `row` in one work-group, six kernels if several work-groups share a row.
 """
 
 from __future__ import annotations
@@ -25,24 +27,27 @@ TAKES = Buffer(name="takes", type="u32", read_only=True)
 ROW_COUNT = Buffer(name="row_count", type="u32", read_only=True)
 VALUE_STARTS = Buffer(name="value_starts", type="u32", read_only=True)
 _RESULT = ("short_rows", "short_row", *WHOLE, "merge", "finish", "row", "place", "order")
-"""The names of the kernels that store results."""
+"""The names of the kernels that store results to the destination."""
 LANES_OF_CORE, MOST_RESIDENT = 1024, 32
-"""The lanes, and the most work-groups, that kernels for whole rows keep on a core; a lane then has 64 registers."""
+"""The number of lanes on a core, and the most work-groups, for which kernels for whole rows are compiled.
+
+With 1024 lanes on a core, a lane has 64 registers.
+"""
 
 
 def _resident(p: Params, lanes: int) -> int:
-    """Return the number of work-groups that must fit a core together.
+    """Return the number of work-groups of `lanes` lanes that a core must hold at once (`Kernel.resident`).
 
-    The result is 1 where 64 registers per lane would be too few: for keys of two words, and on older devices.
+    The result is 1 if 64 registers per lane would be too few: for keys of two words, and on devices without `bin_sort`.
     """
     return p.resident if lanes == 256 and p.bin_sort and p.key_words == 1 else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """The template that a kernel uses for one of its phases.
+    """The variant of a kernel's phase that sorts keys on chip (see `hsgen.core.kernels.VARIANT`).
 
-    sorter: the set of macros that sorts the keys of a work-group, by bins or by a network.
+    sorter: whether a work-group sorts its keys by bins, or by a bitonic network.
     """
 
     sorter: str
@@ -50,11 +55,11 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """The sizes of a kernel that selects by a bound, and the sets of macros that it uses.
+    """The sizes of a kernel that selects by a bound, and the variants of its loads and stores.
 
-    shape: the lanes, and the keys that they hold in registers.
-    input: the set of macros that loads keys.
-    output: the set of macros that stores the first keys.
+    shape: the sizes, such as the number of lanes, and of keys that a lane holds in registers.
+    input: how keys are loaded: those of a row, of a section of a row, or of the lists of chunks.
+    output: where the first k keys are stored: to the result, or to the list of a section.
     """
 
     shape: Bounded
@@ -72,7 +77,10 @@ class Estimates:
 def _bounded(
     p: Params, name: str, summary: str, shape: Bounded, ends: tuple[str, str], buffers: tuple[Buffer, ...]
 ) -> Kernel:
-    """Return a kernel that selects by a bound.  `ends` names the sets of macros for its loads and for its stores."""
+    """Return a kernel that selects by a bound.
+
+    ends: the names of the variants of `Part.input` and `Part.output`, in ends.j2.
+    """
     source, result = (f"radix_select/ends.j2:{x}" for x in ends)
     pairs = {"least_pairs": shape.lanes, "candidates": shape.room, "bounds": shape.blocks}
     return Kernel(
@@ -94,7 +102,7 @@ def _bounded(
 
 
 def bounded(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels that select few keys, by a bound from keys in registers."""
+    """Return the kernels that select by a bound that is computed from keys in registers, for a small k."""
     values = _values(p)
     read, out = (SOURCE, *values[:-1]), (DESTINATION, *values[-1:])
     return (
@@ -115,7 +123,7 @@ def _sample(p: Params, name: str, shape: Sampled) -> Kernel:
 
 
 def sampled(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels that select from long rows, by a bound from a sample."""
+    """Return the kernels that select from long rows, by a bound that is estimated from a sample."""
     s, values = p.sampled, _values(p)
     pairs, words = Array(name="estimates", type="pair", count=s.blocks), word_array("tile_counts", 2)
     chosen = Array(name="chosen", type="pair", count=1)
@@ -147,7 +155,7 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
 
 
 def _rows(p: Params, name: str) -> tuple[Buffer, ...]:
-    """Return the buffers with numbers of each row that a kernel reads: lengths, starts, numbers of keys to take."""
+    """Return the buffers with facts about each row that the kernel `name` reads, such as the lengths of rows."""
     s, stores, reads_keys = p.signature, name in _RESULT, name not in ("clear", "spine")
     return (
         *[LENGTHS] * (s.row_lengths and reads_keys),
@@ -164,7 +172,7 @@ def _values(p: Params) -> tuple[Buffer, ...]:
 
 
 def _local(p: Params) -> tuple[Array, ...]:
-    """Return the local arrays of a kernel that narrows down candidates and then sorts them."""
+    """Return the local arrays of a kernel that narrows down candidates by digits, and then sorts them."""
     return (*_keys(p), *_narrowing(p), word_array("gathered_keys", GATHERED), *_sorting(p))
 
 
@@ -179,18 +187,18 @@ def _narrowing(p: Params) -> tuple[Array, ...]:
 
 
 def _sums(p: Params) -> tuple[Array, ...]:
-    """Return the local arrays for prefix sums over lanes, by subgroups or without."""
+    """Return the local arrays for prefix sums over the lanes of a work-group."""
     tops = sums(p.work_group, p.subgroup)[-1]
     return word_array("sums", p.work_group), tops
 
 
 def _sorting(p: Params) -> tuple[Array, ...]:
-    """Return the further local arrays that a sort by bins needs; none if a network sorts."""
+    """Return the additional local arrays that a sort by bins needs; none if a bitonic network sorts."""
     return (word_array("ranges", p.ranges), word_array("crowded", CROWDED)) if p.bin_sort else ()
 
 
 def _on_chip(p: Params) -> tuple[Array, ...]:
-    """Return the local arrays of a kernel that only sorts keys."""
+    """Return the local arrays of a kernel that sorts keys and does not narrow down candidates."""
     return (*_keys(p), word_array("bins", p.bins), *_sums(p), *_sorting(p)) if p.bin_sort else _keys(p)
 
 
@@ -199,7 +207,7 @@ def _kernel(
 ) -> Kernel:
     spills = name in ("row", "place", "finish") or (
         name == "order" and p.bin_sort
-    )  # without a request, compilers spill so that more work-groups fit a core
+    )  # without `resident`, compilers spill registers so that more work-groups fit a core
     wide = name == "finish" and p.key_words == 2 and bool(_values(p))  # spills with two work-groups on a core
     return Kernel(
         name=name,

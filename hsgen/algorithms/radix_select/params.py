@@ -1,4 +1,4 @@
-"""The parameters of selections, derived from the device unless a target table gives them."""
+"""The parameters of selections, derived from the device unless a target table states them."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from hsgen.core.records import RECORD
 from hsgen.core.regions import Region, placed
 
 MAX_N = 1 << 30
-"""The most keys of all rows: indices are signed 32-bit integers, and the last tile may extend beyond n."""
+"""The most keys in all rows together: indices are signed 32-bit integers, and the last tile may extend beyond n."""
 
 STATE = 8
-"""The number of words in the state of a row after a pass."""
+"""The number of 32-bit words in the state of a row after a pass (templates/radix_select/narrow.j2)."""
 
 PICK, GATHERED, CROWDED = 3, 1, 1
-"""The sizes of three arrays in local memory, in words.
+"""The sizes of three arrays in local memory, in 32-bit words.
 
-`PICK`: the array has the bin of the k-th key, the number of keys before this bin, and the number of keys in it.
-`GATHERED`: the array has the number of gathered keys.  `CROWDED`: the array has 1 if a bin is crowded."""
+`PICK`: `pick` has the bin of the k-th key, the number of keys before this bin, and the number of keys in it.
+`GATHERED`: `gathered_keys` has the number of gathered keys.  `CROWDED`: `crowded` has 1 if a bin is crowded."""
 
 WHOLE = ("small_row", "middle_row", "long_row")
-"""The names of the kernels that sort whole rows, the one for the shortest rows first."""
+"""The names of the kernels that sort whole rows, from the shortest rows to the longest."""
 
 FIELDS = {
     "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
@@ -50,34 +50,40 @@ FIELDS = {
 
 _LANES = {"chip": 512, "memory": 64}
 _GROUPS = {"chip": 1024, "memory": 64}
-"""`_LANES`: the lanes of a work-group, by the kind of local memory.  `_GROUPS`: the most work-groups.
+"""The number of lanes of a work-group, and the greatest number of work-groups, by `Device.local`.
 
-A CPU ("memory") has few cores, and takes longer than a GPU to start a work-group.
+`Device.local` is "chip" on GPUs, "memory" on CPUs.  A CPU has fewer cores than a GPU, and takes longer to start a
+work-group.
 """
 
 BLOCK = 32
-"""The number of lanes in a block.  Each lane has its least key; these keys are ranked within a block.  Each block
-contributes one estimate to a bound.
+"""The number of lanes in a block.
+
+To find a bound, each lane finds the least of its keys.  These keys are ranked within each block, not within the whole
+work-group, which would take more comparisons.  The bound is computed from one key of each block.
 """
 _ITEMS = 16
 _SHORT_ITEMS = 8
 """`_ITEMS`: the keys per lane of a chunk.  `_SHORT_ITEMS`: the keys per lane of a short row."""
 _PAIR = 8
-"""The bytes of a pair of an index and a key of one word.  Wide keys have larger pairs."""
+"""The bytes of a pair: a key of one 32-bit word, and its index.  Wide (64-bit) keys have larger pairs."""
 _NARROW = 16
-"""If the narrowest subgroups of a device are at most this wide, the lanes of a subgroup share the registers of a
-hardware thread.
+"""The greatest width, in lanes, of the narrowest subgroups of GPUs that run a subgroup as one hardware thread.
+
+The lanes of a subgroup share the registers of this thread, so a lane of a wider subgroup has fewer registers.
 """
 _LEAST_REGISTERS = 128
-"""If a lane has at most this many registers and keys are wide, a lane takes half as many keys of a chunk."""
+"""If a lane has at most this many registers, and keys are wide, a lane takes half as many keys of a chunk."""
 _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
-"""Pairs (length, entries): for rows longer than `length`, a list of candidates has room for `entries` entries.  The
-first pair that applies counts.
+"""(length, entries): the list of candidates of a row has room for `entries` pairs, if the row is longer than `length`.
+
+The first entry whose length the row exceeds determines the room.
 """
 _SAMPLED = (1 << 15, 1 << 16)
-"""Rows longer than these lengths are selected from by a sampled bound: the first length is for k up to a quarter of the
-capacity, the second for greater k.
+"""In rows longer than these lengths, the bound comes from a sample.
+
+The first length is for k up to a quarter of the capacity, the second for greater k.
 """
 _CAPACITIES = (4096, 2048, 1024, 512, 256)
 _BITS = (11, 8)
@@ -88,16 +94,16 @@ _ROW_LIMIT = 1 << 17
 class Bounded:
     """The sizes of a selection by a bound, from keys in registers.
 
-    Each lane finds its least key.  The bound is the k-th least of these keys.  At least k keys do not exceed the bound,
-    so no greater key is selected.
+    Each lane finds its least key.  The bound is the k-th of these keys in ascending order.  At least k keys do not
+    exceed the bound, so no key above the bound is selected.
 
-    lanes: the lanes for a row.
-    items: the keys that a lane holds.
+    lanes: the number of lanes that select from a row.
+    items: the number of keys that a lane holds.
     take: the greatest k.
-    rows: the rows of a work-group.
-    subgroup: the subgroup width if one subgroup selects from a row.  Otherwise 1; lanes then wait at barriers of the
-    work-group.
-    candidates: the number of candidates for which there is room; 0 means that `room` computes it.
+    rows: the number of rows that a work-group selects from at once.
+    subgroup: the subgroup width if one subgroup selects from a row; 1 if all lanes of a work-group do, and wait for
+    each other at barriers.
+    candidates: the number of candidates for which local memory has room; 0 means that `room` computes it.
     """
 
     lanes: int
@@ -109,17 +115,17 @@ class Bounded:
 
     @property
     def reloaded(self) -> Bounded:
-        """The sizes of the same selection after all candidates are loaded into registers again."""
+        """The sizes of a selection from the candidates of this selection, when they are all loaded to registers."""
         return replace(self, items=-(-self.room // self.lanes), candidates=self.room)
 
     @property
     def length(self) -> int:
-        """The number of keys in the registers of all lanes."""
+        """The number of keys that the registers of all lanes hold together."""
         return self.lanes * self.items
 
     @property
     def block(self) -> int:
-        """The number of lanes in a block."""
+        """The number of lanes in a block (see `BLOCK`)."""
         return min(self.lanes, BLOCK)
 
     @property
@@ -129,37 +135,38 @@ class Bounded:
 
     @property
     def limit(self) -> int:
-        """With more than 2 k + `limit` candidates, a selection searches for a lower bound."""
+        """If there are more than 2 k + `limit` candidates, the kernel computes a smaller bound and drops candidates."""
         return self.lanes
 
     @property
     def room(self) -> int:
-        """The greatest number of candidates.
+        """The greatest number of candidates for which local memory has room.
 
-        Candidates are pairs of a key and its index.  At most `take` lanes hold pairs up to the exact bound, so there
-        are at most `take` x `items` such pairs.  Pairs that were listed earlier add to them.
+        Candidates are pairs of a key and its index.  At most `take` lanes have pairs up to the exact bound, so there
+        are at most `take` x `items` such pairs.  Up to 2 `take` + `limit` further candidates come from earlier chunks.
         """
         most = self.take * self.items + 2 * self.take + self.limit
         return self.candidates or (most if self.take <= self.lanes // 2 else min(most, self.length))
 
     def local_bytes(self, key: KeyType) -> int:
-        """Return the bytes of local memory that a work-group needs."""
+        """Return the number of bytes of local memory that a work-group needs."""
         return self.rows * (pair_bytes(key) * (self.lanes + self.room + self.blocks) + 4)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampled:
-    """The sizes of a selection by a bound, from long rows.
+    """The sizes of a selection from long rows, by a bound that is estimated from a sample.
 
-    The bound is estimated from a sample.  Candidates are the keys up to the bound.
+    The keys up to the bound are the candidates, which are stored in a list.
 
-    groups: the work-groups that sample a row.
-    work_group: the lanes of such a work-group.
-    most: the most keys that a lane samples.
-    block: the lanes of a block.  Each block contributes one estimate of the bound.
-    sample_mul, sample_div: a lane samples about ``length / sample_div * sample_mul / k`` keys.
-    scale_bits: the number of fraction bits in fixed-point numbers.
-    spare: the bound is chosen for at least 1/`spare` of the entries of the list, because this needs a smaller sample.
+    groups: the number of work-groups that sample a row.
+    work_group: the number of lanes of such a work-group.
+    most: the greatest number of keys that a lane samples.
+    block: the number of lanes of a block.  Each block computes one estimate; the bound is the median of the estimates.
+    sample_mul, sample_div: a lane samples about ``length / sample_div * sample_mul / k`` keys of a row.
+    scale_bits: the number of fraction bits in the fixed-point numbers of the estimate.
+    spare: for a small k, the bound is so high that it fills about 1/`spare` of the list.  A smaller bound would take a
+    larger sample.
     run: the number of lanes, of different blocks, that sample adjacent keys.
     """
 
@@ -180,25 +187,31 @@ class Sampled:
 
     @property
     def blocks(self) -> int:
-        """The number of estimates of a row's bound, one for each block."""
+        """The number of estimates of the bound of a row, one from each block."""
         return self.lanes // self.block
 
     @property
     def steps(self) -> int:
-        """The number of steps in a span, a power of two.  The lanes of a run share a step."""
+        """The number of steps in a span, a power of two.
+
+        A row is divided into spans, and a span into steps.  In each span, the lanes of a run sample keys of one step.
+        """
         return self.lanes // self.run
 
     @property
     def stride(self) -> int:
-        """By how many steps a lane moves from one span to the next.
+        """The number of steps by which the step of a lane differs between one span and the next.
 
-        The number is odd, and about 0.618 (the golden section) of all steps.
+        The number is odd, and about 0.618 (the golden section) x `steps`.
         """
         return self.steps * 633 >> 10 | 1
 
     @property
     def shifts(self) -> tuple[int, ...]:
-        """The bit positions of all digits but the lowest in a column's number, written in base `groups`."""
+        """The bit positions of the digits of a column's number in base `groups`, without the lowest digit.
+
+        A column is the lanes of one run.  The kernel adds these digits to spread columns over work-groups.
+        """
         bits = self.groups.bit_length() - 1
         return tuple(range(bits, (self.work_group // self.run).bit_length() - 1, bits)) if bits else ()
 
@@ -211,13 +224,14 @@ class Sampled:
     def limit(self) -> int:
         """The greatest length of a row that is sampled.
 
-        The list of a longer row might lack room even if each block contributes only one key to the estimate.
+        In a longer row, even the least key that a block samples might be too high an estimate: the list would be too
+        short.
         """
         return _ROOMS[0][1] // 4 * self.most * self.block
 
     @property
     def rooms(self) -> tuple[tuple[int, int], ...]:
-        """Pairs (length, entries) that give the room of a list of candidates for longer rows than `length`."""
+        """(length, entries): the room of the list of candidates, for rows longer than `length` (see `_ROOMS`)."""
         return _ROOMS
 
 
@@ -225,23 +239,23 @@ class Sampled:
 class Params:
     """The parameters of a selection.
 
-    capacity: the most keys, with their indices, that a work-group holds and sorts; a power of two.
-    bits: the bits of the widest digit.
-    work_group: the lanes of a work-group.
-    items: the keys per lane of a tile.
-    groups: the most work-groups that share all tiles.
-    row_limit: one work-group selects from a row of up to this length.
-    bin_sort: whether bins sort the keys on chip; otherwise a network does.
-    crowd: a bin with more keys is crowded.
-    short: the selection from short rows.
-    chunk: the selection from a row in the registers of one work-group, or from each chunk of a longer row.
-    resident: the work-groups of 256 lanes that must fit a core together, with `bin_sort` and keys of one word.  With 4
-    work-groups, a lane has 64 registers.  With more registers per lane, a core would run fewer lanes, and would have
-    fewer loads under way.
-    subgroup: the subgroup width for sums over the lanes of a work-group; 1 if lanes exchange sums by local memory.
-    small, middle: the greatest lengths of rows that smaller work-groups sort as a whole, if they are less than
+    capacity: the greatest number of keys, with their indices, that a work-group holds and sorts; a power of two.
+    bits: the number of bits of the widest digit.
+    work_group: the number of lanes of a work-group.
+    items: the number of keys per lane of a tile.
+    groups: the greatest number of work-groups of a launch that takes tiles.
+    row_limit: the greatest length of a row from which one work-group selects by passes over digits.
+    bin_sort: whether a work-group sorts its keys on chip by bins; otherwise by a bitonic network.
+    crowd: bins are crowded if a bin has more keys than this.
+    short: the selection by a bound from short rows.
+    chunk: the selection by a bound from a *chunk*: as many keys of a row as the registers of one work-group hold.
+    resident: the number of work-groups of 256 lanes that a core must hold at once, with `bin_sort` and keys of one
+    word.  With 4 work-groups, a lane has 64 registers.  With more registers per lane, a core would run fewer lanes, and
+    fewer loads would be under way.
+    subgroup: the subgroup width for sums over the lanes of a work-group; 1 if lanes exchange sums through local memory.
+    small, middle: the greatest lengths of rows that two smaller work-groups sort as a whole; unused if not less than
     `capacity`.
-    direct: whether the kernel sorts a whole row by bins, from which lanes load their keys themselves.
+    direct: whether lanes of the kernels `WHOLE` load keys to registers directly, not through local memory.
     """
 
     key: KeyType
@@ -264,7 +278,7 @@ class Params:
 
     @property
     def wholes(self) -> tuple[Params, ...]:
-        """The parameters of the kernels that sort whole rows, of up to `capacity` keys."""
+        """The parameters of the kernels `WHOLE`, which sort whole rows; each sorts rows of up to its own `capacity`."""
         most = min(self.capacity, self.chunk.length + 1)
         lengths = [*[x for x in (self.small, self.middle) if x < most], self.capacity]
         return tuple(
@@ -282,7 +296,7 @@ class Params:
 
     @property
     def sampled(self) -> Sampled:
-        """The sizes for the sampling of long rows."""
+        """The sizes of the kernel `sample`, which samples long rows."""
         block = min(self.work_group, 2 * BLOCK)
         groups = max(1, min(8, 32 * block // self.work_group))
         return Sampled(
@@ -290,7 +304,7 @@ class Params:
             work_group=self.work_group,
             most=128,
             block=block,
-            sample_mul=9,  # about 1/8 of the lanes then sample one of the first k keys: 1 - exp(-9 / 64)
+            sample_mul=9,  # then a lane samples one of the first k keys with probability 1 - exp(-9 / 64), 0.13
             sample_div=64,
             scale_bits=10,
             run=min(8, self.work_group // block),
@@ -298,9 +312,9 @@ class Params:
 
     @property
     def sampled_long(self) -> Sampled:
-        """The sizes for the sampling of the longest rows.
+        """The sizes of the kernel `sample_long`, which samples the longest rows.
 
-        There are as many estimates as for long rows, but all lanes of a work-group contribute to each estimate.
+        A row has as many estimates as with `sample`, but each estimate comes from a whole work-group.
         """
         return Sampled(
             groups=self.sampled.blocks,
@@ -314,20 +328,20 @@ class Params:
 
     @property
     def short_take(self) -> int:
-        """The greatest k for short rows.  `capacity` limits it, because results for greater k are not sorted."""
+        """The greatest k that is selected by a bound from short rows.
+
+        At most `capacity`, because results for a k above `capacity` are in the order of the row.
+        """
         return min(self.short.take, self.capacity)
 
     @property
     def chunk_take(self) -> int:
-        """The greatest k for chunks, also limited by `capacity`."""
+        """The greatest k that is selected by a bound from chunks; at most `capacity`, as for `short_take`."""
         return min(self.chunk.take, self.capacity)
 
     @property
     def tiers(self) -> tuple[tuple[int, int, int], ...]:
-        """The ranges of k for long rows, as triples (above, most, length).
-
-        A triple is for k above `above` up to `most`.  Rows longer than `length` are sampled.
-        """
+        """(above, most, length): for k above `above` up to `most`, rows longer than `length` are sampled."""
         most = self.chunk_take
         takes = [0, *(x for x in (16, 64) if x < most), most]
         limit = self.sampled_long.limit
@@ -346,12 +360,12 @@ class Params:
 
     @property
     def digit(self) -> int:
-        """The bits of the widest digit; a key has no more bits."""
+        """The number of bits of the widest digit: `bits`, or the width of a key if that is less."""
         return min(self.bits, self.key.bits)
 
     @property
     def bins(self) -> int:
-        """The number of bins in a histogram."""
+        """The number of bins in the histogram of a digit."""
         return 1 << self.digit
 
     @property
@@ -366,38 +380,38 @@ class Params:
 
     @property
     def ranges(self) -> int:
-        """The words of the array `ranges`: two for each word of a key."""
+        """The number of words of the local array `ranges`: two for each word of a key."""
         return 2 * self.key_words
 
     @property
     def state_words(self) -> int:
-        """The number of words in the state of a row after a pass."""
+        """`STATE`, for templates."""
         return STATE
 
     @property
     def reads_values(self) -> bool:
-        """Whether there are values in memory, instead of indices that the kernels compute."""
+        """Whether kernels read values from memory; false without values, and if values are indices."""
         return self.signature.value_bytes > 0 and not self.signature.index
 
     @property
     def row_words(self) -> int:
-        """The number of words for a row in scratch."""
+        """The number of 32-bit words of scratch for a row."""
         return layout(self).row_words.start
 
     @property
     def row_tiles(self) -> int:
         """The greatest number of tiles that overlap a row of `row_limit` keys.
 
-        The row may overlap one tile more than it fills, because the first tile may begin in the preceding row.
+        Tiles are counted over all rows, so the first tile of a row may begin in the preceding row.
         """
         return -(-self.row_limit // self.tile) + 1
 
     def local_bytes(self) -> int:
-        """Return the bytes of local memory of the kernel that needs the most."""
+        """Return the number of bytes of local memory of the kernel that needs the most."""
         return max(self.sort_bytes(), self.short.local_bytes(self.key), self.chunk.local_bytes(self.key))
 
     def sort_bytes(self) -> int:
-        """Return the bytes of local memory of a kernel that sorts keys."""
+        """Return the number of bytes of local memory of a kernel that sorts `capacity` keys."""
         shared = PICK + GATHERED + (self.ranges + CROWDED if self.bin_sort else 0)
         lane_sums = self.work_group + sums(self.work_group, self.subgroup)[-1].count
         return self.capacity * (self.key.held + 4) + 4 * (self.bins + lane_sums + shared)
@@ -405,7 +419,10 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowWords:
-    """The regions of one row in scratch.  After the regions of all rows, scratch holds the counts of tiles."""
+    """The regions of one row in scratch.  The function `layout` says what each region holds.
+
+    Scratch holds these regions for each row, then the counts of all tiles.
+    """
 
     row_histograms: Region
     row_gathered: Region
@@ -443,10 +460,10 @@ def layout(p: Params) -> RowWords:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None if the selection is not supported.
+    """Return the parameters for a key width and a signature; None if such a selection is not supported.
 
-    The target must sort keys of this width.  All key types and both orders are supported, with values or indices.  Of
-    the features, only those of rows are supported.
+    A selection requires that the target has a sort for keys of this width.  All key types and both orders are
+    supported, with values or indices.  Of the optional features, those that concern rows are supported.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -475,23 +492,23 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
-    """Return the subgroup widths that short rows may use.
+    """Return the subgroup widths with which a subgroup may select from a short row.
 
-    On a CPU, these are only the widths of the target's sorts, because the driver may offer a single width.
+    On a CPU, these are only the widths that the target's sorts use, because its driver may offer no other width.
     """
     used = device.subgroups if device.local == "chip" else [getattr(x, "subgroup", 1) for x in p.values()]
     return [w for w in used if 8 <= w <= min(BLOCK, device.work_group) and device.shuffle]
 
 
 def _lanes_that_sum(p: Mapping[str, Any], device: Device) -> int:
-    """Return the subgroup width for sums over lanes; 1 without subgroups, or if subgroups are not exact."""
+    """Return the subgroup width for sums over lanes: the greatest of `_widths`; 1 if there is none, or on a CPU."""
     return max(_widths(p, device), default=1) if device.local == "chip" else 1
 
 
 def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
-    """Return the sizes of the selection from short rows.
+    """Return the sizes of the selection by a bound from short rows.
 
-    A subgroup selects from each row.  Without subgroups, a small work-group does.
+    A subgroup selects from a row.  On devices without subgroup operations, a small work-group does.
     """
     width = max(widths, default=1)
     lanes = width if width > 1 else min(BLOCK, _power(device.work_group))
@@ -501,7 +518,7 @@ def _short(key: KeyType, device: Device, widths: list[int]) -> Bounded:
 
 
 def _chunk(key: KeyType, device: Device) -> Bounded:
-    """Return the sizes of the selection from chunks, for the greatest k that local memory allows."""
+    """Return the sizes of the selection by a bound from chunks: as many lanes and as great a k as possible."""
     most = min(256, _power(device.work_group), _LANES[device.local])
     widths = [most >> x for x in range(most.bit_length())]
     shapes = (
@@ -512,25 +529,25 @@ def _chunk(key: KeyType, device: Device) -> Bounded:
 
 
 def _short_items(key: KeyType, device: Device) -> int:
-    """Return the number of keys per lane of a short row.
+    """Return the number of keys that a lane holds of a short row: 8, or 4 if 8 could spill registers.
 
-    If 32 lanes share the registers of a hardware thread, each lane has 32 registers, and 8 keys per lane spill.
-    Without subgroup operations, compilers choose the subgroup width, perhaps 32, so 8 wide keys may spill.
+    If 32 lanes share the registers of a hardware thread, each lane has 32 registers, and 8 keys spill.  On devices
+    without subgroup operations, the compiler may choose subgroups of 32 lanes too, so that 8 wide keys spill.
     """
     unknown = device.local == "chip" and not device.shuffle and pair_bytes(key) > _PAIR
     return _SHORT_ITEMS // 2 if unknown or _shares_registers(device) else _SHORT_ITEMS
 
 
 def _chunk_items(key: KeyType, device: Device) -> int:
-    """Return the number of keys per lane of a chunk: half as many if keys are wide and lanes have few registers."""
+    """Return the number of a chunk's keys that a lane holds: 16, or 8 if keys are wide and lanes have few registers."""
     few = device.registers is not None and device.registers <= _LEAST_REGISTERS * min(256, device.work_group)
     return _ITEMS // 2 if (few or _shares_registers(device)) and pair_bytes(key) > _PAIR else _ITEMS
 
 
 def _shares_registers(device: Device) -> bool:
-    """Whether the lanes of a subgroup share the registers of a hardware thread.
+    """Whether the lanes of a subgroup share the registers of a hardware thread, as on Intel's GPUs (see `_NARROW`).
 
-    On such devices, compilers can choose among several subgroup widths, of which the least is narrow.
+    The function recognises such devices by their subgroup widths: there are several, and the least is narrow.
     """
     widths = [w for w in device.subgroups if w > 1]
     return device.local == "chip" and device.shuffle and len(widths) > 1 and min(widths) <= _NARROW
@@ -542,17 +559,17 @@ def _power(x: int) -> int:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters, given the values of the fields of `Params` by name."""
+    """Return the parameters whose fields have the given values, by name."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the number of keys that a work-group sorts."""
+    """Return the greatest number of keys that a work-group sorts; tests try counts around multiples of it."""
     return p.capacity
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return derived values as (name, text) pairs, for headers and `hsgen show`."""
     return [
         ("sorted", f"up to {p.capacity} keys of a row"),
         ("digits", f"{p.passes} of at most {p.digit} bits"),

@@ -14,7 +14,7 @@ from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.scratch import Scratch, ScratchRule
 
 SLACK = 4096
-"""Spare bytes of scratch, because the bytes per key of lists and words are rounded."""
+"""Spare bytes of scratch after the lists, because the bytes per key of the lists are rounded."""
 _LEAST = 1 << 15
 """The least length of a row that is sampled."""
 _LONG = 1 << 22
@@ -35,12 +35,13 @@ _BY_ROW = (*WHOLE, "row", "spine", "order", "merge", "finish")
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan.  The length of rows, and k, determine the number of launches.
+    """Return the launch plan.  The length of rows, and k, determine which launches run.
 
-    A single launch suffices if rows fit registers, or if one work-group selects from a row.  Two launches select from
-    chunks of a row, and then from the lists of the chunks.  Three launches select by a sampled bound.  Longer rows, and
-    long rows if k exceeds `capacity`, take a launch for each digit and five more.  A launch exits early if its rows are
-    done.
+    - One launch: registers hold a row, or one work-group selects from a row.
+    - Two launches: select from the chunks of a row, then from the lists of the chunks.
+    - Three launches: sample a row, list the candidates, select from the list.
+    - A launch for each digit, and five more: the longest rows, and rows above `row_limit` if k exceeds `capacity`.
+      The kernels of these launches return at once in rows whose candidates already fit.
     """
     steps = [*_bounded(p), *_sampled(p), *_narrowed(p)]
     return Plan(steps=tuple(steps), max_n=MAX_N, bits=p.key.bits, scratch=_scratch(p))
@@ -48,9 +49,9 @@ def plan(p: Params) -> Plan:
 
 @lru_cache(maxsize=1)
 def _lists(p: Params) -> int:
-    """Return the bytes per key of the lists in scratch."""
+    """Return the number of bytes of scratch for the lists of candidates, per key of the rows, rounded up."""
     entries = max((room + p.sampled.blocks) / max(length, _LEAST) for length, room in p.sampled.rooms)
-    chunks = 2 * p.chunk.take / p.chunk.length  # the worst case: a row of one key more than a chunk has two lists
+    chunks = 2 * p.chunk.take / p.chunk.length  # the most per key: a row of one key more than a chunk has two lists
     return math.ceil(pair_bytes(p.key) * max(entries, chunks))
 
 
@@ -69,7 +70,10 @@ def _buffers(p: Params) -> dict[str, tuple[str, ...]]:
 
 
 def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: Any) -> Step:
-    """Return a launch of a kernel.  `guard` restricts the lengths of rows and k."""
+    """Return a launch of the kernel `name`.
+
+    guard: the fields of `Guard` by which the lengths of rows and k are restricted.
+    """
     bound = {**_BOUND, "lists": Binding(role="scratch"), "list_counts": _counts(p), "words": _words(p)}
     return Step(
         kernel=name,
@@ -81,7 +85,7 @@ def _step(p: Params, name: str, grid: Grid, argument: int = 0, **guard: Any) -> 
 
 
 def _bounded(p: Params) -> Iterator[Step]:
-    """Yield the launches for a small k: for rows that fit registers, and for chunks of longer rows."""
+    """Yield the launches for rows that registers hold, for whole rows, and for chunks of longer rows if k is small."""
     few, chunk = p.short, p.chunk
     yield _step(
         p, "short_rows", Grid(x="number", add=few.rows - 1, div=few.rows), max_n=few.length, max_take=p.short_take
@@ -106,7 +110,7 @@ def _bounded(p: Params) -> Iterator[Step]:
 
 
 def _sampled(p: Params) -> Iterator[Step]:
-    """Yield the launches for long rows, by a sampled bound, and for rows between short and long, by one work-group."""
+    """Yield the launches for long rows, which are sampled, and for shorter rows, from which one work-group selects."""
     for above, take, length in p.tiers:
         longer = max(length, _LEAST)
         bounds = {"min_n": longer, "max_n": MAX_N, "min_take": above, "max_take": take}
@@ -140,9 +144,9 @@ def _narrowed(p: Params) -> Iterator[Step]:
 
 
 def _digits(p: Params, above: int, min_take: int, max_take: int) -> Iterator[Step]:
-    """Yield the launches for rows longer than `above`, with one launch for each digit.
+    """Yield the launches by which several work-groups select from a row, with one launch for each digit.
 
-    The launches serve k above `min_take` up to `max_take`.
+    The launches run for rows longer than `above`, and for k above `min_take` up to `max_take`.
     """
     bounds = {"min_n": above, "max_n": MAX_N, "min_take": min_take, "max_take": max_take}
     grid = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
@@ -168,21 +172,21 @@ def _scratch(p: Params) -> Scratch:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the least number of bytes that a launch reads: a row that does not fit on chip is read twice.
+    """Return the least number of bytes of keys that a launch of `step` reads; rows above `capacity` are read twice.
 
-    Accesses that only some keys need are not counted.
+    Accesses that only some of the keys need are not counted.
     """
     reads = {"row": 2 if n > p.capacity else 1, "sift": 1}
     return n * p.key.bytes * (reads.get(step.kernel, 0) + (step.kernel == "count" and step.argument == Literal()))
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the lengths of rows up to `greatest` around which a selection changes its path."""
+    """Return the lengths of rows up to `greatest` at which other launches run, or a kernel takes another path."""
     counts = {0, 1, greatest, p.capacity, 2 * p.capacity, p.row_limit, p.row_limit + p.tile, 2 * p.row_limit}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last key falls in each row of lanes of a tile."""
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row."""
     ends = (row * p.work_group + p.work_group // 2 for row in range(p.items))
     return [n for n in sorted({e + base for e in ends for base in (0, p.row_limit)}) if n <= greatest]

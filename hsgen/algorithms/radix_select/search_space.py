@@ -1,6 +1,6 @@
 """The search space of selections.
 
-`capacity` is not searched.  Results are sorted for k up to `capacity`, and users rely on this.
+A search does not change `capacity`, because users rely on sorted results for k up to `capacity`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from hsgen.core.keys import KeyType
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one search region, in which all parameters are independent.  `problems` excludes some combinations.
+    """Return one search region: the candidate values of each parameter.  `problems` excludes some combinations.
 
-    On CPUs, keys are never sorted by bins.  Intel's compiler (2026.22) sometimes crashes at such a sort, in a pass that
-    depends on earlier content of the heap.
+    On CPUs, `bin_sort` is always false.  Intel's compiler (2026.22) sometimes crashes when it compiles a sort by bins.
+    The crash depends on earlier content of the heap.
     """
     least = 1 if device.local == "memory" else min(16, device.work_group)
     box = {

@@ -1,14 +1,16 @@
-"""Reduction by key: reduces the values of each run of equal adjacent keys.
+"""Reduction by key: each *run* of equal adjacent keys becomes one group, and its values are reduced.
 
-On most devices there are three launches, in which no work-group waits for another.  Every work-group has a *span* of
-adjacent tiles.  The kernel `count` counts the runs that start in each span.  The kernel `write` sums the counts of
-preceding spans, and reduces the values of its span tile by tile.  A segmented scan over lanes reduces a tile (Blelloch,
-"Prefix Sums and Their Applications", 1990).  The kernel `finish` completes runs that continue in the next span, by a
-segmented scan over spans in one work-group.  Keys are read twice, and values once.  If the keys fit one tile, one
-work-group does all of this in one launch.
+On most devices there are three launches, in which no work-group waits for another.  A *span* consists of the adjacent
+tiles of one work-group:
+- `count` counts the runs that start in each span.
+- `write` sums the counts of earlier spans, which is the number of the span's first group.  Then it reduces the values
+  of the span, tile by tile.  A segmented scan over lanes reduces a tile (Blelloch, "Prefix Sums and Their
+  Applications", 1990).
+- `finish` completes the runs that continue in later spans, by a segmented scan over spans in one work-group.
+Keys are read twice, and values once.  If all keys fit one tile, one launch of one work-group suffices.
 
-On devices whose work-groups may wait for each other, one kernel reduces any number of tiles, by look-back within
-*sections* of tiles.
+On devices whose work-groups may wait for each other, one kernel replaces the three.  The kernel reads keys and values
+once, and looks back within *sections* of tiles, as in `hsgen.algorithms.scan`.
 """
 
 from hsgen.algorithms.reduce_by_key.kernels import context, kernels

@@ -1,4 +1,4 @@
-"""The kernels of a reduction by key."""
+"""The kernels of a reduction by key, by spans or by sections (see `hsgen.algorithms.reduce_by_key`)."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """The template that a kernel uses for its values.
+    """The variant of a kernel (see `hsgen.core.kernels.VARIANT`).
 
-    values: the set of macros that reduces values, or does nothing without values (spans.j2, sections.j2).
+    values: how the kernel reduces values; one variant is for keys without values.
     """
 
     values: str
@@ -30,7 +30,8 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpanWords:
-    """The fields of spans in scratch.  Field number f of span g is word f x (number of spans) + g.
+    """The words of each span in scratch.  The `start` of a region is a number f: word f x (number of spans) + g is that
+    of span g.
 
     span_runs: the number of runs that start in the span.
     span_first: the index of the first key in the span that starts a run.
@@ -47,7 +48,7 @@ class SpanWords:
 
 
 def span_words() -> SpanWords:
-    """Return the fields of spans in scratch."""
+    """Return the words of each span in scratch."""
     fields = (
         ("span_runs", 1, "x the number of spans: the runs that start in each span"),
         ("span_first", 1, "x the number of spans: the index of the first start in each span"),
@@ -60,7 +61,7 @@ def span_words() -> SpanWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SectionWords:
-    """The regions of scratch for a reduction by sections."""
+    """The regions of scratch for a reduction by sections: a counter of tiles, and the states of tiles."""
 
     ticket: Region
     tile_states: Region
@@ -73,7 +74,7 @@ def section_words(p: Params) -> SectionWords:
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
-    """Return a kernel of a reduction by spans."""
+    """Return a kernel of a reduction by spans.  `_in_sections` turns it into a kernel of a reduction by sections."""
     return Kernel(
         name=name,
         template=f"{_SPANS}:{name}",
@@ -82,7 +83,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         buffers=(*buffers, DEVICE_N) if p.signature.device_count else buffers,
         arrays=arrays,
         always=name == "clear",
-        resident=3 if p.valued and name != "count" else 0,  # else compilers spill so that more fit a core
+        resident=3 if p.valued and name != "count" else 0,  # else compilers spill registers
         algorithm="reduce_by_key",
         params=p,
         data=Body(values=f"{_SPANS}.j2:{'reduced' if p.valued else 'absent'}"),
@@ -91,7 +92,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in the order in which they run."""
+    """Return every kernel, in the order of their launches."""
     if p.sections:
         return _sections(p)
     sums, partials, starts = (word_array(name, p.work_group) for name in ("sums", "partials", "last_starts"))
@@ -112,7 +113,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def _clear(p: Params) -> Kernel:
-    """The kernel that reports 0 groups, in case a device-side count is 0."""
+    """The kernel that reports 0 groups first, because no other kernel reports anything if a device-side count is 0."""
     return _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,))
 
 
@@ -148,7 +149,7 @@ def _sections(p: Params) -> tuple[Kernel, ...]:
 
 
 def _in_sections(p: Params, kernel: Kernel) -> Kernel:
-    """Return the kernel with the template and the scratch of a reduction by sections."""
+    """Return the kernel with the template and the scratch layout of a reduction by sections."""
     return replace(kernel, template=f"{_SECTIONS}:{kernel.name}", scratch=section_words(p))
 
 

@@ -1,4 +1,4 @@
-"""Reduction by key: parameters, derived values, constraints and the search space."""
+"""The parameters of a reduction by key, their constraints, and the search space."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 MAX_N = 1 << 30
-"""The most keys: indices are signed 32-bit integers, and the last tile may extend beyond n."""
+"""The greatest count: indices are signed 32-bit integers, and the last tile may extend beyond n."""
 
 MOST_ITEMS = 32
 """The most keys of a lane: a 32-bit word has one bit for each of them."""
@@ -29,37 +29,37 @@ FIELDS = {
 
 _LANES = {"chip": 256, "memory": 64}
 _GROUPS = {"chip": 2048, "memory": 64}
-"""`_LANES`: the lanes of a work-group, by the kind of local memory.  `_GROUPS`: the most work-groups.
+"""The number of lanes of a work-group, and the greatest number of work-groups, by `Device.local`.
 
-A CPU ("memory") has few cores, and takes longer than a GPU to start a work-group.
+`Device.local` is "chip" on GPUs, "memory" on CPUs.  A CPU has fewer cores than a GPU, and takes longer to start a
+work-group.
 """
 
 VECTOR = 4
-"""With sections, a lane accesses this many adjacent keys at once."""
+"""The number of adjacent keys that a lane loads at once, with sections."""
 STATES = 32
-"""The index of the first state in scratch, after the ticket."""
+"""The index of the first word of the tile states in scratch, after the ticket, with sections."""
 
 _ITEMS = (15, 11, 7, 5, 3, 1)
 _IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 4), (True, False): (8, 4), (True, True): (8, 4)}
-"""Sections: the most keys of a lane, and the work-groups that must fit a core together.
-
-The key of the dictionary says whether keys have 64 bits, and whether there are values.
+"""With sections, by (whether keys have 64 bits, whether keys have values): the most keys of a lane, and `resident`.
 """
-_LOCAL = 1 << 15  # the most bytes of local memory; several work-groups then share a core
+_LOCAL = 1 << 15  # the most bytes of local memory of a work-group, so that a core holds several
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
     """The parameters of a reduction by key.
 
-    work_group: the lanes, a power of two.
-    items: the keys per lane of a tile.  With spans, a lane has adjacent keys.  Their number is odd and below 32, so
-    lanes access different banks of local memory.  With sections, `items` is a multiple of `VECTOR` up to 32.
-    groups: the most work-groups, each with a span of tiles.
-    subgroup: 1 means a reduction by spans.  Above 1, tiles look back within sections, and the lanes of a subgroup
-    exchange reductions.
-    section: the tiles of a section; 0 means as many tiles as lanes.
-    resident: with sections, the work-groups that must fit a core together.
+    work_group: the number of lanes of a work-group, a power of two.
+    items: the number of keys per lane of a tile.  With spans, the number is odd and below 32.  The keys of a lane are
+    adjacent in local memory, so lanes then access different banks.  With sections, the number is a multiple of `VECTOR`
+    up to 32.
+    groups: the greatest number of spans, each of which a work-group reduces.
+    subgroup: 1 selects a reduction by spans.  A greater number selects a reduction by sections, and is the width of the
+    subgroups in which lanes exchange reductions.
+    section: with sections, the number of tiles of a section; 0 means as many tiles as lanes.
+    resident: with sections, the number of work-groups that a core must hold at once.
     """
 
     key: KeyType
@@ -78,64 +78,66 @@ class Params:
 
     @property
     def valued(self) -> bool:
-        """Whether there are values."""
+        """Whether keys have values."""
         return self.signature.value_bytes > 0
 
     @property
     def sections(self) -> bool:
-        """Whether tiles look back within sections, instead of a reduction by spans."""
+        """Whether the reduction is by sections, not by spans."""
         return self.subgroup > 1
 
     @property
     def section_tiles(self) -> int:
-        """The number of tiles in a section, at most one for each lane, because each lane reads one state."""
+        """The number of tiles of a section, at most as many as lanes, because each lane reads the state of one tile."""
         return self.section or self.work_group
 
     @property
     def subgroups(self) -> int:
-        """The subgroups of a work-group."""
+        """The number of subgroups of a work-group."""
         return self.work_group // self.subgroup
 
     @property
     def vectors(self) -> int:
-        """The number of vectors per lane."""
+        """The number of vectors of keys per lane."""
         return self.items // VECTOR
 
     @property
     def row_words(self) -> int:
-        """The number of words that hold one byte for each vector of a lane."""
+        """The number of 32-bit words that hold one byte for each vector of a lane."""
         return -(-self.vectors // 4)
 
     @property
     def states(self) -> int:
-        """The index of the first state in scratch."""
+        """The index of the first word of the tile states in scratch (`STATES`)."""
         return STATES
 
     @property
     def state_words(self) -> int:
-        """The words of a tile's state: its number of runs, and the start of its last run.
+        """The number of 32-bit words in the state of a tile: 2, or 4 with values.
 
-        With values, two more words hold the reduction of the last run.
+        The words hold the number of runs that start in the tile, and the start of its last run.  With values, two more
+        words hold the reduction of the last run.
         """
         return 4 if self.valued else 2
 
     @property
     def span_words(self) -> int:
-        """The number of words for each span in scratch: three, or with values five.
+        """The number of 32-bit words for each span in scratch: 3, or 5 with values.
 
-        `hsgen.algorithms.reduce_by_key.kernels.SpanWords` explains the words.
+        `hsgen.algorithms.reduce_by_key.kernels.SpanWords` says what they hold.
         """
         return 5 if self.valued else 3
 
     def local_bytes(self) -> int:
-        """Return the bytes of local memory of the kernel that needs the most."""
+        """Return the number of bytes of local memory of the kernel that needs the most."""
         return self.tile * (self.key.held + 4) + 4 * (3 * self.subgroups + 1 if self.sections else 3 * self.work_group)
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None if the reduction is not supported.
+    """Return the parameters for a key width and a signature; None if such a reduction is not supported.
 
-    Keys may have no values, or values of 4 bytes.  The target must sort such keys.  The count may be in device memory.
+    Keys have no values, or values of 4 bytes.  A reduction requires that the target has a sort for such keys.  The
+    count may be in device memory.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -153,12 +155,12 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def able(device: Device) -> bool:
-    """Whether the work-groups of a device can look back within sections."""
+    """Return whether a device supports reductions by sections."""
     return device.promised and device.cooperative and device.shuffle and bool(_widths(device))
 
 
 def _widths(device: Device) -> list[int]:
-    """The subgroup widths whose lanes can exchange reductions."""
+    """The subgroup widths of a device with which lanes can exchange reductions: 2 to 32."""
     return [w for w in device.subgroups if 1 < w <= min(32, device.work_group)]
 
 
@@ -181,17 +183,17 @@ def _sections(key: KeyType, signature: Signature, device: Device) -> Params | No
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters, given the values of the fields of `Params` by name."""
+    """Return the parameters whose fields have the given values, by name."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the number of keys in a tile.  Validation tests more counts around its multiples."""
+    """Return the number of keys in a tile; validation tests counts around multiples of it."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return derived values as (name, text) pairs, for headers and `hsgen show`."""
     if p.sections:
         return [
             ("tile", f"{p.subgroups} subgroups of {p.subgroup} lanes x {p.items} = {p.tile} keys"),
@@ -204,7 +206,7 @@ def notes(p: Params) -> list[tuple[str, str]]:
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems that a single value has by itself."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.grid(values, device)
     yield from device_constraints.powers(values, "work_group")
@@ -215,7 +217,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the complete parameters."""
+    """Return all problems of complete parameters."""
     faults: list[Problem] = []
     if p.sections:
         if p.work_group % p.subgroup:
@@ -233,7 +235,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return a search region for reductions by spans, and for each subgroup width a region for sections."""
+    """Return the search regions: one for reductions by spans, and one for sections with each subgroup width."""
     least = 1 if device.local == "memory" else min(16, device.work_group)
     spans = {
         "work_group": steps(least, min(1024, device.work_group)),

@@ -24,16 +24,16 @@ BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch if the keys fit one tile, also for n = 0.
+    """Return the launch plan.
 
-    More keys take two launches with sections, or three with spans.  With a device-side count, another launch comes
-    first; it reports 0 groups.
+    If all keys fit one tile, also for n = 0, there is one launch.  More keys take two launches with sections, or three
+    with spans.  With a device-side count, the launch of `clear`, which reports 0 groups, comes first.
     """
     few = Guard(max_n=p.tile, at_zero=True)
     guards = {"clear": Guard(max_n=MAX_N, at_zero=True), "single": few}
     tiles = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
     sections = replace(tiles, cap=UNCAPPED)
-    cleared = p.tile * p.work_group // p.state_words  # keys of the tiles whose states a work-group clears
+    cleared = p.tile * p.work_group // p.state_words  # the keys of those tiles whose states a work-group clears
     begin = replace(sections, add=cleared - 1, div=cleared)
     grids = {"count": tiles, "write": tiles, "begin": begin, "sections": sections}
     steps = tuple(
@@ -54,10 +54,7 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch reads for `n` keys.
-
-    All keys are assumed to be equal, so almost nothing is stored.  Each further run would store more bytes.
-    """
+    """Return the bytes that a launch reads for `n` equal keys: a single group, so that almost nothing is stored."""
     values = p.signature.value_bytes
     reads = {"single": p.key.bytes + values, "count": p.key.bytes, "write": p.key.bytes + values}
     reads["sections"] = p.key.bytes + values
@@ -65,9 +62,9 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the reduction changes its path.
+    """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
 
-    The counts are multiples of a tile, and counts around a section or the greatest number of spans.
+    The counts are multiples of a tile, those that fill sections, and those that need the greatest number of spans.
     """
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     spans = p.section_tiles if p.sections else p.groups
@@ -76,6 +73,8 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last key falls in each row of a tile, or on each item of a lane."""
+    """Return counts up to `greatest` for tests of bounds checks.
+
+    Their last keys are in the middle of each row of a tile, or are the items of one lane."""
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)} | set(range(2 * p.items))
     return [n for n in sorted(ends | {e + p.tile for e in ends}) if n <= greatest]

@@ -1,11 +1,14 @@
 """Prefix sums of each column of n rows.  Sums are inclusive or exclusive; integer sums wrap.
 
-The *coordination* is the way in which the sums of tiles are combined.
-`scan`: reduce all tiles, scan their sums, and then scan the tiles.  The rows are read twice.
-`lookback`: read the rows once, by decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with
-Decoupled Look-back", 2016).  On a device without guaranteed forward progress, a look-back may give up.  Later kernels
-then scan these tiles again.
-`sections`: read the rows once too, but each tile looks back only within its section of tiles.
+The *coordination* is the method by which a tile learns the sum of all earlier tiles:
+`scan`: one launch sums the tiles of each work-group, a second launch scans these sums, and a third launch scans the
+tiles.  The rows are read twice.
+`lookback`: one launch, by decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
+Look-back", 2016).  The rows are read once.  On a device without guaranteed forward progress, a look-back may give up.
+Two later kernels then scan the tile again.
+`sections`: one launch that reads the rows once.  Tiles are divided into *sections* of at most as many tiles as a
+work-group has lanes.  A tile reads the states of all earlier tiles of its section, and that of the previous section, at
+once.  Sums are added in the same order in every call.
 """
 
 from hsgen.algorithms.scan.constraints import DERIVED, alone, derive, problems, space, specialize

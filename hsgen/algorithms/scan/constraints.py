@@ -1,4 +1,4 @@
-"""Prefix sums: constraints on parameters, the search space, and parameters for sums without a target table."""
+"""Constraints of the parameters of a prefix sum, the search space, and parameters for sums without a target table."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
-FOLDED = 1024  # the most sums of preceding lanes that a sequential lane may have to add up
-LEAST = 16  # the least rows of a tile that looks back: each tile needs a state in scratch
+FOLDED = 1024  # the most sums of earlier lanes that a sequential lane adds up
+LEAST = 16  # the least rows of a tile that looks back: smaller tiles would need too many states in scratch
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems that a single value has by itself."""
+    """Yield the problems of values of a target table that are invalid whatever the other values are."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.subgroup(values, device, 'give another coordination than "sections"')
     if values.get("coordination") == "sections" and not device.promised:
@@ -30,7 +30,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of the complete parameters."""
+    """Return all problems of complete parameters.  Local memory is checked only if there is no other problem."""
     values = {"work_group": p.work_group, "coordination": p.coordination, "subgroup": p.subgroup}
     faults = [*alone(values, device), *(_sections(p) if p.sections else ())]
     if p.local and not p.sections:
@@ -52,7 +52,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def _sections(p: Params) -> Iterator[Problem]:
-    """Yield the problems of parameters with look-back within sections."""
+    """Yield the problems that only parameters with the coordination "sections" have."""
     if p.columns > VECTOR:
         yield "columns", f"sections have rows of at most {VECTOR} elements", 'give another coordination than "sections"'
     if p.subgroup == 1 or p.work_group % p.subgroup:
@@ -78,17 +78,17 @@ def _device(p: Params, device: Device) -> list[Problem]:
 
 
 LEAST_SUBGROUP = 4
-"""The least subgroup width for look-back within sections."""
+"""The least subgroup width for which a search tries "sections"."""
 
 LEAST_WORK_GROUP = 64
-"""The least number of lanes in a work-group for look-back within sections."""
+"""The least number of lanes of a work-group for which a search tries "sections"."""
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
     """Return the search regions.
 
-    There is a region for work-groups that hold a tile, and one for sequential lanes.  For sections, there are two
-    regions for each subgroup width: tiles in registers, and tiles in local memory.
+    There is one region for work-groups of several lanes, and one for sequential lanes.  For the coordination
+    "sections", there are two regions for each subgroup width: tiles in registers, and tiles in local memory.
     """
     coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     together = {
@@ -107,7 +107,7 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
 
 
 def _registers(device: Device) -> list[dict[str, tuple[Any, ...]]]:
-    """Return the search regions for sections whose tiles are in registers."""
+    """Return the search regions for the coordination "sections" with tiles in registers."""
     fits = device.promised and device.shuffle and device.work_group >= LEAST_WORK_GROUP
     widths = [w for w in device.subgroups if w >= LEAST_SUBGROUP] if fits else []
     return [
@@ -124,7 +124,7 @@ def _registers(device: Device) -> list[dict[str, tuple[Any, ...]]]:
 
 
 def _local(device: Device) -> list[dict[str, tuple[Any, ...]]]:
-    """Return the search regions for sections whose tiles are in local memory."""
+    """Return the search regions for the coordination "sections" with tiles in local memory."""
     return [
         {
             **box,
@@ -143,19 +143,18 @@ FLOATS = replace(PLAIN, floats=True)
 """The signature of a prefix sum of 32-bit floats."""
 
 DERIVED = {f"scan-x{columns}{'ex' * ex}": (columns, bool(ex)) for columns in (1, 2, 3, 4) for ex in (0, 1)}
-"""The prefix sums that need no target table.  Maps the label to the number of columns, and to whether sums are
-exclusive.
-"""
+"""The prefix sums that need no target table, by label: (number of columns, whether sums are exclusive)."""
 
 _SHARE = {"chip": (256, 64, 512), "memory": (64, 256, 64)}
-"""For each kind of local memory: the lanes, the bytes of rows per lane, and the most work-groups."""
+"""By `Device.local`: the number of lanes, the bytes of rows per lane, and the greatest number of work-groups."""
 
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for an element width; None if the signature is not supported.
+    """Return the parameters for an element width; None if the target has no table for it, or for other signatures.
 
-    The plain signature is supported, and `FLOATS` for elements of 32 bits.  Sums of floats use look-back only within
-    sections.  Unrestricted look-back would add the sums of tiles in an order that depends on timing.
+    The plain signature is supported, and `FLOATS` for elements of 32 bits.  Sums of floats never use the coordination
+    "lookback", which adds the sums of tiles in an order that depends on timing: "scan" replaces it.
+    p: the parameters that the target's tables state, by element width.
     """
     chosen = p.get(key.name)
     if chosen is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
@@ -170,12 +169,12 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
 
 
 def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Params | None:
-    """Return the parameters for a label of `DERIVED` without a target table; None if the device cannot add elements.
+    """Return the parameters for a label of `DERIVED`; None if the device cannot add elements of this width.
 
-    The parameters are derived from those of the target's sum of one column, with the same number of elements per lane.
-    If the target has no such sum, they are derived from the facts of the device.  Rows and lanes are reduced until the
-    parameters have no problems.
-    p: the target's parameters for this width, by label.
+    The parameters are those of the target's sum of one column, with as many elements per lane.  If the target has no
+    such sum, the facts of the device determine them.  Rows per lane, and then lanes, are halved until the parameters
+    have no problems.
+    p: the parameters of the target for this width, by label.
     """
     if key.bytes < 4 or (key.bytes == 8 and not device.int64):
         return None
@@ -198,7 +197,7 @@ def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Pa
 
 
 def _smaller(p: Params) -> Iterator[Params]:
-    """Yield the parameters, then parameters with fewer rows per lane, and finally with fewer lanes."""
+    """Yield the parameters, then repeatedly with half as many rows per lane, and finally with half as many lanes."""
     yield p
     while p.items > 1 or p.work_group > 1:
         p = replace(p, items=p.items // 2) if p.items > 1 else replace(p, work_group=p.work_group // 2)

@@ -1,4 +1,4 @@
-"""The kernels of a prefix sum: they scan tiles with known prefixes, the sums of tiles, or tiles that look back."""
+"""The kernels of a prefix sum, for each coordination (see `hsgen.algorithms.scan`)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hsgen.core.kernels import Kernel
 
 SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="u32")
 REDUCE_SCAN, LOOKBACK, SECTIONS, SERIAL = "reduce_scan", "lookback", "sections", "serial"
-"""The files of `templates/scan` that contain kernels."""
+"""The names of the files in ``templates/scan`` that contain kernels."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
-    """The template that a kernel with look-back uses for one of its phases.
+    """The variant of a kernel with look-back (see `hsgen.core.kernels.VARIANT`).
 
-    progress: the set of macros that decides how long a tile waits for an earlier tile: "spinning" without a limit, or
-    "bounded".
+    progress: how long a tile waits for an earlier tile: without a limit ("spinning"), or up to `spins` polls
+    ("bounded").
     """
 
     progress: str
@@ -28,23 +28,23 @@ class LookBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """The template that a scan in sections uses for its tiles.
+    """The variant of a kernel with sections (see `hsgen.core.kernels.VARIANT`).
 
-    tile: the template for tiles in registers, or for tiles in local memory.
+    tile: whether the tile is in registers, or in local memory.
     """
 
     tile: str
 
 
 def _keys(name: str, count: int) -> Array:
-    """Return an array of elements in local memory."""
+    """Return an array of `count` elements in local memory."""
     return Array(name=name, type="key", count=count)
 
 
 def _kernel(
     p: Params, file: str, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
-    """Return the kernel `name` from a file in `templates/scan`."""
+    """Return a kernel whose template is the macro `name` of a file in ``templates/scan``."""
     return Kernel(
         name=name,
         template=f"scan/{file}:{name}",
@@ -59,12 +59,12 @@ def _kernel(
 
 
 def _tile(p: Params) -> tuple[Array, ...]:
-    """The local arrays of a kernel that scans a tile: the rows of the tile, and the sums of all earlier rows."""
+    """The local arrays of a kernel that scans a tile: its rows, and for each column the sum before the tile."""
     return _keys("tile", p.work_group * p.pitch), _keys("bases", p.columns)
 
 
 def single(p: Params) -> Kernel:
-    """Return the kernel for counts that are small enough for one work-group."""
+    """Return the kernel in which one work-group scans up to `p.tile` rows alone."""
     summary, buffers = f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION)
     if p.sections:
         return replace(_by_subgroups(p, _kernel(p, SECTIONS, "single", summary, buffers)), resident=0)
@@ -74,7 +74,7 @@ def single(p: Params) -> Kernel:
 
 
 def reduce(p: Params) -> Kernel:
-    """Return the kernel that sums the rows of each work-group."""
+    """Return the kernel in which each work-group stores the sum of all of its rows."""
     summary, buffers = "sum the rows of a work-group", (SOURCE, SUMS)
     if p.serial:
         return _kernel(p, SERIAL, "reduce", summary, buffers)
@@ -82,14 +82,14 @@ def reduce(p: Params) -> Kernel:
 
 
 def spine(p: Params) -> Kernel:
-    """Return the kernel that computes the exclusive scan of the sums of work-groups."""
+    """Return the kernel that replaces the sums of work-groups by their exclusive scan."""
     sums = _keys("lane_sums", p.spine)
     kernel = _kernel(p, REDUCE_SCAN, "spine", "scan the sums of all work-groups", (SUMS,), (sums,))
     return replace(kernel, work_group=p.spine)
 
 
 def scan(p: Params) -> Kernel:
-    """Return the kernel whose work-groups scan their tiles one after another."""
+    """Return the kernel in which each work-group scans its tiles one after another, from its exclusive sum on."""
     summary, buffers = "scan the rows of a work-group", (SOURCE, DESTINATION, SUMS)
     if p.serial:
         return _kernel(p, SERIAL, "scan", summary, buffers)
@@ -97,14 +97,14 @@ def scan(p: Params) -> Kernel:
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that clears the states of tiles."""
+    """Return the kernel that clears the ticket and the states of tiles."""
     return _kernel(
         p, SECTIONS if p.sections else LOOKBACK, "begin", "clear the ticket and the states of tiles", (WORDS,)
     )
 
 
 def lookback(p: Params) -> Kernel:
-    """Return the single-pass kernel, which sums a tile, looks back for its prefix, and stores the sums."""
+    """Return the kernel of the coordination "lookback": sum a tile, look back for its prefix, and store the sums."""
     summary, buffers = "scan a tile, look back, store", (SOURCE, DESTINATION, WORDS)
     data = LookBack(progress="scan/progress.j2:" + ("spinning" if p.forward_progress else "bounded"))
     if p.serial:
@@ -117,14 +117,14 @@ def lookback(p: Params) -> Kernel:
 
 
 def sections(p: Params) -> Kernel:
-    """Return the single-pass kernel whose tiles look back within sections."""
+    """Return the kernel of the coordination "sections": sum a tile, look back in its section, and store the sums."""
     arrays = (_keys("state_sums", p.subgroups * p.columns), word_array("ticket", 1))
     summary, buffers = "scan a tile, look back in its section, store", (SOURCE, DESTINATION, WORDS)
     return _by_subgroups(p, _kernel(p, SECTIONS, "sections", summary, buffers, arrays))
 
 
 def _by_subgroups(p: Params, kernel: Kernel) -> Kernel:
-    """Return the kernel with subgroups that exchange sums; its tile is in registers or in local memory."""
+    """Return the kernel with the subgroups, the local arrays and the variant of a kernel with sections."""
     tile = (Array(name="tile", type="key", count=p.tile * p.columns, align=16),) if p.local else ()
     arrays = (*tile, _keys("subgroup_sums", p.subgroups * p.columns), *kernel.arrays)
     data = Section(tile="scan/local.j2" if p.local else "scan/registers.j2")
@@ -132,14 +132,14 @@ def _by_subgroups(p: Params, kernel: Kernel) -> Kernel:
 
 
 def settle(p: Params) -> Kernel:
-    """Return the kernel that computes the prefixes of tiles whose look-back gave up."""
+    """Return the kernel that computes the prefixes of the tiles whose look-back gave up."""
     arrays = (_keys("lane_sums", p.spine), word_array("lane_inclusive", p.spine))
     summary = "find the prefixes of tiles whose look-back gave up"
     return replace(_kernel(p, LOOKBACK, "settle", summary, (WORDS,), arrays), work_group=p.spine)
 
 
 def apply(p: Params) -> Kernel:
-    """Return the kernel that scans again the tiles whose look-back gave up."""
+    """Return the kernel that scans the tiles whose look-back gave up, with the prefixes of `settle`."""
     summary, buffers = "scan the tiles whose look-back gave up", (SOURCE, DESTINATION, WORDS)
     if p.serial:
         return _kernel(p, SERIAL, "apply", summary, buffers)
@@ -147,7 +147,7 @@ def apply(p: Params) -> Kernel:
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in the order in which they run."""
+    """Return every kernel, in the order of their launches."""
     if p.sections:
         return single(p), begin(p), sections(p)
     if p.looks:

@@ -1,7 +1,8 @@
-"""The parameters of a prefix sum and derived values.
+"""The parameters of a prefix sum, and values derived from them.
 
-A *tile* is the `work_group` x `items` rows that a work-group holds in local memory or in registers.  A sequential lane
-(`work_group` = 1) iterates over the rows of its tile in memory.
+A *row* has one element for each column.  A *tile* consists of the `work_group` x `items` rows that a work-group holds
+in local memory or in registers.  If `work_group` = 1, the lane is *sequential*: it reads the rows of its tile from
+memory, one after another.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from hsgen.core.fields import Field
 from hsgen.core.keys import KeyType
 
 COORDINATIONS = ("scan", "lookback", "sections")
-VECTOR = 4  # adjacent elements that a lane accesses at once
-PAYLOAD = 30  # the bits of a sum in each word of a tile's state; the other two bits are the kind of the state
+VECTOR = 4  # the number of adjacent elements of a vector, which a lane loads or stores at once
+PAYLOAD = 30  # the bits of a sum in each 32-bit word of a state; the other two bits are the kind of the state
 
 FIELDS = {
     "columns": Field("int", "the elements of a row, 1 to 16", least=1, greatest=16),
@@ -45,25 +46,30 @@ FIELDS = {
 class Params:
     """The table ``[scan.KEY]`` of a target.
 
-    columns: the elements of a row.
+    columns: the number of elements of a row.
     exclusive: whether the sums of a row exclude the row itself.
-    items: the rows per lane of a tile.
-    work_group: the lanes.  A tile has `items` x `work_group` rows.
-    groups: the most work-groups of a launch, each with several tiles.  With look-back, each work-group has one tile.
-    coordination: one of `COORDINATIONS`.
-    spins: after this many polls of a tile's state, a lane gives up.
-    subgroup: with sections, the lanes that exchange sums.
-    resident: with sections, the work-groups that must fit a core together.
-    section: the tiles of a section; 0 means as many tiles as lanes.
-    local: whether the tiles of sections are in local memory, not in registers.
-    ahead: each tile prefetches the tile that is `ahead` tiles later; 0 means no prefetch.
+    items: the number of rows per lane of a tile.
+    work_group: the number of lanes of a work-group.
+    groups: with "scan", the greatest number of work-groups of a launch, each of which takes several tiles.  With the
+    other coordinations, a work-group has one tile.
+    coordination: one of `COORDINATIONS` (see `hsgen.algorithms.scan`).
+    spins: with "lookback", the number of polls of a tile's state after which a lane gives up.
 
+    Only with "sections":
+    subgroup: the width of the subgroups in which lanes exchange sums.
+    section: the number of tiles of a section; 0 means as many tiles as lanes.
+    local: whether a tile is in local memory, not in registers.
+    ahead: a work-group prefetches the tile that is `ahead` tiles later than its own; 0 means no prefetch.
+    resident: the number of work-groups that a core must hold at once.
+
+    hsgen sets these fields; target files do not:
     floats: whether elements are 32-bit floats.
-    redo: whether tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
+    redo: whether look-backs may give up, so that tiles are scanned again.  False on devices with guaranteed forward
+    progress.
 
-    Two fields are for tests; 0 switches them off.
-    withhold: every `withhold`-th tile publishes its sum only after its look-back.
-    starve: every `starve`-th tile gives up its look-back, as on a device without forward progress.
+    Only tests set these fields; 0 switches them off:
+    withhold: one of every `withhold` tiles publishes its sum only after its look-back.
+    starve: one of every `starve` tiles gives up its look-back, as on a device without forward progress.
     """
 
     key: KeyType
@@ -91,103 +97,103 @@ class Params:
 
     @property
     def serial(self) -> bool:
-        """Whether lanes are sequential."""
+        """Whether a work-group is one sequential lane."""
         return self.work_group == 1
 
     @property
     def looks(self) -> bool:
-        """Whether tiles look back without sections."""
+        """Whether the coordination is "lookback"."""
         return self.coordination == "lookback"
 
     @property
     def sections(self) -> bool:
-        """Whether tiles look back within sections."""
+        """Whether the coordination is "sections"."""
         return self.coordination == "sections"
 
     @property
     def states(self) -> bool:
-        """Whether tiles publish states in scratch, for either kind of look-back."""
+        """Whether tiles publish states in scratch: with "lookback" and "sections"."""
         return self.looks or self.sections
 
     @property
     def section_tiles(self) -> int:
-        """The number of tiles in a section, at most one for each lane, because each lane reads one state."""
+        """The number of tiles of a section, at most as many as lanes, because each lane reads the state of one tile."""
         return self.section or self.work_group
 
     @property
     def cleared(self) -> int:
-        """With sections, the number of tiles whose states a work-group clears.
+        """The number of tiles whose states a work-group of `begin` clears, with sections.
 
-        Each lane clears one word, but a work-group clears the states of at least one tile.
+        Each lane clears one word, unless one tile has more words than a work-group has lanes.
         """
         return max(1, self.work_group // (self.columns * self.pieces))
 
     @property
     def subgroups(self) -> int:
-        """The subgroups of a work-group."""
+        """The number of subgroups of a work-group."""
         return self.work_group // self.subgroup
 
     @property
     def vectors(self) -> int:
-        """The number of vectors per lane."""
+        """The number of vectors of elements per lane."""
         return self.items * self.columns // VECTOR
 
     @property
     def turns(self) -> bool:
-        """Whether the vectors of a lane start in different columns, because rows do not divide a vector."""
+        """Whether vectors start in different columns, as with 3 columns, because a vector has 4 elements."""
         return VECTOR % self.columns != 0
 
     @property
     def turn(self) -> int:
-        """The number of columns by which the start of a lane's next vector is shifted."""
+        """The number of columns by which the start of a lane's next vector lies further right, modulo `columns`."""
         return VECTOR * self.subgroup % self.columns
 
     @property
     def forward_progress(self) -> bool:
-        """Whether look-back waits without a limit.  Then no look-back gives up, and no tile is redone."""
+        """Whether look-backs wait without a limit, so that no look-back gives up and no tile is scanned again."""
         return self.sections or (self.looks and not self.redo)
 
     @property
     def pitch(self) -> int:
-        """The elements of local memory per lane, an odd number to avoid bank conflicts."""
+        """The distance of the first elements of two lanes in local memory, an odd number to avoid bank conflicts."""
         return self.items * self.columns | 1
 
     @property
     def max_n(self) -> int:
-        """The greatest count of rows.
+        """The greatest number of rows.
 
-        Indices of elements are signed 32-bit integers, and kernels compute indices of up to a tile beyond n.
+        Kernels index elements by signed 32-bit integers, and compute indices up to a tile beyond n.
         """
         return min(1 << 30, ((1 << 31) - 1) // self.columns)
 
     @property
     def pieces(self) -> int:
-        """The number of 32-bit words in the state of a tile, for each column."""
+        """The number of 32-bit words of a state, which holds the sum of a tile in one column."""
         return -(-8 * self.key.bytes // PAYLOAD)
 
     @property
     def window(self) -> int:
-        """The tiles that a work-group examines at once while looking back."""
+        """The number of earlier tiles whose states a work-group reads at once, with "lookback"."""
         return max(1, min(32, self.work_group // self.columns))
 
     @property
     def spine(self) -> int:
-        """The lanes of the work-group that scans the sums of all work-groups; at least one lane per column."""
+        """The number of lanes of the work-group that scans the sums of all work-groups; at least one per column."""
         return max(self.work_group, 16)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters for a target table that `FIELDS` has checked."""
+    """Return the parameters for the values of a target table; the caller has checked them against `FIELDS`."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the number of rows in a tile.  Validation tests more counts around its multiples."""
+    """Return the number of rows in a tile; validation tests counts around multiples of it."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return derived values as (name, text) pairs, for headers and `hsgen show`."""
     most = "one a work-group" if p.states else f"at most {p.groups} work-groups of tiles"
     return [
         ("rows", f"{p.columns} elements, {'exclusive' if p.exclusive else 'inclusive'} sums"),

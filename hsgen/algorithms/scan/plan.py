@@ -18,9 +18,9 @@ _BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch if the rows fit one tile, otherwise one launch of each other kernel.
+    """Return the launch plan: the kernel `single` if there are at most `p.tile` rows, otherwise all other kernels.
 
-    If look-back may give up, two more kernels follow, which return at once if no look-back gave up.
+    The kernels `settle` and `apply` return at once if no look-back has given up.
     """
     tiles = Grid(add=p.tile - 1, div=p.tile)
     clearing = Grid(add=p.cleared * p.tile - 1, div=p.cleared * p.tile) if p.sections else replace(tiles, cap=p.groups)
@@ -42,7 +42,8 @@ def plan(p: Params) -> Plan:
 def moved(p: Params, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` reads and writes for `n` rows, if no look-back gives up.
 
-    A tile may read a state several times while it looks back.  Caches serve these reads, so they are not counted.
+    While a tile looks back, it may read a state several times.  Only the first read is counted; caches serve the
+    others.
     """
     tiles = -(-n // p.tile)
     rows = n * p.columns * p.key.bytes
@@ -60,9 +61,10 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sum changes its path.
+    """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
 
-    The counts are multiples of a tile, and counts around the greatest number of work-groups and around sections.
+    The counts are multiples of a tile, and those that need the greatest number of work-groups.  Further counts fill a
+    section, or the window of a look-back.
     """
     counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     near = p.section_tiles if p.sections else p.window
@@ -71,9 +73,9 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last element falls in each row of lanes of a tile.
+    """Return counts up to `greatest` whose last element is in the middle of the lanes, one for each item of a tile.
 
-    The guard of a row of lanes then excludes some of its lanes.
+    The bounds check then excludes some lanes but not all.
     """
     if p.serial:
         return []

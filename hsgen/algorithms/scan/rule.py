@@ -1,7 +1,7 @@
-"""Target tables that list several numbers of columns.
+"""Target tables ``[scan.KEY]`` with a list of numbers of columns, such as ``columns = [1, 2, 3, 4]``.
 
-A table of this kind stands for prefix sums of each of these numbers.  A lane takes about the same number of elements
-for each of them.
+The table stands for two tables for each number: inclusive and exclusive sums.  In each of them, a lane takes about the
+same number of elements.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RULE: Mapping[str, Field] = {
     "columns": COLUMNS,
     "items": replace(FIELDS["items"], hint="the rows per lane of a tile, for one column"),
 }
-"""The keys of a target table ``[scan.KEY]`` that lists numbers of columns."""
+"""The keys of a target table ``[scan.KEY]`` with a list of numbers of columns."""
 
 
 def variant(columns: int, *, exclusive: bool) -> str:
@@ -29,23 +29,23 @@ def variant(columns: int, *, exclusive: bool) -> str:
 
 
 def rows(items: int, columns: int, coordination: str) -> int:
-    """Return how many rows of `columns` elements a lane takes, so that it holds up to `items` elements.
+    """Return the number of rows of `columns` elements for a lane, so that it has at most `items` elements.
 
-    With sections, the rows of a lane are a whole number of vectors.
+    With sections, the number is rounded down so that the elements of a lane are whole vectors.
     """
     count = max(1, items // columns)
     return count - count % (VECTOR // gcd(VECTOR, columns)) if coordination == "sections" else count
 
 
 def listed(table: Mapping[str, Any]) -> bool:
-    """Whether a target table ``[scan.KEY]`` lists numbers of columns."""
+    """Return whether a target table ``[scan.KEY]`` has a list of numbers of columns."""
     return isinstance(table.get("columns"), list)
 
 
 def expanded(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Expand a target table with a list of columns to one table for each variant.  Return any other table unchanged.
+    """Return the tables of all variants for which `table` stands, by variant; `table` itself if it has no list.
 
-    The table may contain a subtable for a variant.  Its values replace the derived values.
+    A subtable of `table` with the name of a variant, such as "x2ex", has values that replace derived values.
     """
     if not listed(table):
         return dict(table)

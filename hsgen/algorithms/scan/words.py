@@ -1,4 +1,4 @@
-"""The scratch layout of a prefix sum: the sums of work-groups, or with look-back the states of tiles."""
+"""The layout of scratch in a prefix sum: the sums of work-groups, or with look-back the states of tiles."""
 
 from __future__ import annotations
 
@@ -10,24 +10,25 @@ from hsgen.core.regions import Region
 from hsgen.core.scratch import Scratch, scratch_of
 
 FAILED, TICKET, STATES = 0, 1, 32
-"""The index of the first word of each region in `Words`."""
+"""The index of the first word of each region of `Words`."""
 
 COUNTED, SUMMED, OPEN = 1, 2, 3
-"""The kinds of states.  The two high bits of every word hold the kind; 0 means that the word is empty.
+"""The kinds of states, in the two high bits of each word of a state; 0 means that the word is empty.
 
-COUNTED: the partial sum, of this tile alone.  SUMMED: the inclusive sum, of all tiles up to and including this tile.
-OPEN: the exclusive sum, of all earlier tiles; only a tile whose look-back gave up has it.  templates/scan/words.j2
-names these kinds HS_PARTIAL, HS_INCLUSIVE and HS_EXCLUSIVE."""
+`COUNTED`: the partial sum, which is that of this tile alone.  `SUMMED`: the inclusive sum, over all tiles up to and
+including this one.  `OPEN`: the exclusive sum, over all earlier tiles; only tiles whose look-back gave up have it.
+templates/scan/words.j2 names these kinds HS_PARTIAL, HS_INCLUSIVE and HS_EXCLUSIVE.
+"""
 
 SCRATCH = Binding(role="scratch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of scratch for a sum whose tiles have states.
+    """The regions of scratch, if tiles have states.
 
-    failed: a flag that is set if a look-back gave up; of size 0 if none can give up.
-    ticket: a counter from which work-groups draw the numbers of their tiles.
+    failed: 1 word, which becomes 1 if a look-back gives up; empty if none can give up.
+    ticket: 1 word: a counter from which work-groups draw the numbers of their tiles.
     states: `Params.pieces` words for each tile and column.
     """
 
@@ -49,7 +50,7 @@ def words(p: Params) -> Words | None:
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the rule for the size of scratch: one row of sums per work-group, or one row of states per tile."""
+    """Return the rule for the size of scratch: one row of sums for each work-group, or of states for each tile."""
     if not p.states:
         return scratch_of(min_n=p.tile, unit=p.tile, per_unit=p.columns * p.key.bytes, units=p.groups)
     row = 4 * p.columns * p.pieces
@@ -57,5 +58,5 @@ def scratch(p: Params) -> Scratch:
 
 
 def device_status(p: Params) -> DeviceStatus | None:
-    """Return the status word that reports whether tiles were redone; None if no tile can be redone."""
+    """Return where the host finds whether tiles were scanned again; None if no look-back can give up."""
     return DeviceStatus(binding=SCRATCH, words=1, min_n=p.tile) if p.looks and not p.forward_progress else None

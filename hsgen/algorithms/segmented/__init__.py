@@ -1,14 +1,16 @@
-"""Segmented sorts: every segment of an array is sorted independently and stably.  The number of launches depends on n
-only.
+"""Segmented sorts: every segment of an array is sorted independently and stably.
 
-Segments are classified by length.  A work-group sorts many *short* segments together on chip: by keys and then by
-segment numbers, or by bins (templates/segmented_sort/windows_by_bins.j2).  A work-group sorts one *medium* segment at a
-time.  *Longer* segments are sorted by one pass per digit.  A pass counts the digits of tiles, scans the counts within
-each segment, and scatters the keys.
+A segment is *short*, *medium* or *long*, according to its number of keys:
+- The array is cut into *windows*.  A work-group sorts all short segments that start in its window together on chip:
+  by keys and then by segment numbers, or by bins (templates/segmented_sort/windows_by_bins.j2).
+- A work-group sorts a medium segment on chip.
+- Long segments are sorted by passes, one for each digit.  A pass counts the digits of the *columns* (parts) of each
+  segment, scans the counts within the segment, and scatters the keys.
 
-The device builds the lists of segments, without host synchronization.  Sequential lanes (CPUs) sort short segments by
-sorting networks.  If there are values, they compare all pairs of keys instead.  Tiles are ranked as in the target's
-radix sort (`hsgen.algorithms.radix`).
+A kernel lists the medium and the long segments, so the host need not know the lengths; the launches depend only on n.
+Tiles are ranked as in the target's radix sort (`hsgen.algorithms.radix`).  If each lane of that sort has a chunk of its
+own (on CPUs), lanes are *sequential*: they sort short segments by sorting networks, or, with values, by comparing all
+pairs of keys.
 """
 
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space

@@ -1,4 +1,4 @@
-"""How many keys a lane of a segmented sort can hold.  Registers and local memory set the limits."""
+"""The number of keys that a lane of a segmented sort can hold, which registers and local memory limit."""
 
 from __future__ import annotations
 
@@ -8,39 +8,43 @@ from hsgen.core.device import Device
 from hsgen.core.keys import Signature
 
 PLACED = 15
-"""Sorts by bins: the most keys of a lane.  With this limit, four work-groups of 256 lanes fit a core with 227 KiB of
-local memory.
+"""The most keys of a lane in sorts by bins.
+
+With this limit, a core with 227 KiB of local memory holds four work-groups of 256 lanes.
 """
 
 CROWD = 96
-"""Sorts by bins: if a bin has at most this many keys, its keys are compared with each other.  For fuller bins, ranking
-by digits is faster.
+"""Sorts by bins: a bin with more keys than this is crowded.
+
+The keys of a bin are compared with each other.  For a window with a crowded bin, ranking by digits is faster.
 """
 
 NETWORKS = {4: (8, 16), 8: (8, 12)}
-"""Sorts by bins: the sizes of the two networks by which one lane sorts a segment.  The dictionary maps the bytes of a
-key in registers to these two sizes.
+"""By the size of a key in bytes: the sizes in keys of the two sorting networks with which a lane sorts tiny segments.
 
-For keys of 8 bytes the longer network has 12 keys.  16 such keys and the other variables do not fit 64 registers.
+For keys of 8 bytes, the greater network has 12 keys.  16 such keys and the other variables of the kernel would not fit
+64 registers.
 
 Two networks were faster than one.  On an NVIDIA H100, 2^24 u32 keys in 2^22 random segments take 1.08 times as long
-with the network for 16 keys alone, because lanes wait for the longest segment.  They take 1.32 times as long with the
-network for 8 keys alone.
+with only the network for 16 keys: lanes wait for the longest segment.  The keys take 1.32 times as long with only the
+network for 8 keys.
 """
 
 TINY = 10
-"""Sorts by bins: if segments have at most this many keys on average, each lane sorts whole segments, one by one.
+"""If the segments of a window have at most this many keys on average, networks sort the window instead of bins.
 
-Lanes sort whole segments only if there are no values, and if keys that compare equal have equal bits.  At an average of
-16 keys, this takes 1.7 times as long as bins (NVIDIA H100).
+Each lane then sorts whole segments, one by one.  Networks are used only without values, and only if keys that compare
+equal have equal bits.  At an average of 16 keys, networks take 1.7 times as long as bins (NVIDIA H100).
 """
 
 
 def bin_items(chip: Ranked, signature: Signature, device: Device) -> int:
-    """Return the number of keys per lane for a sort of short segments by bins: an odd number, or 0 without bins.
+    """Return the number of keys per lane in a sort of short segments by bins, an odd number; 0 if bins do not suit.
 
-    Without bins, short segments are ranked.  A sort by bins requires subgroup votes and guaranteed forward progress.
-    NVIDIA's GPUs have both since Volta.  Their atomic additions in local memory need no locks.
+    If bins do not suit, short segments are ranked by digits.  Bins suit devices with fast atomic additions in local
+    memory, such as NVIDIA's GPUs since Volta.  The function recognises these devices by two facts: subgroup votes and
+    guaranteed forward progress.
+    chip: the parameters of tiles that are sorted on chip.
     """
     if chip.ranker != "match_ballot" or not device.promised or chip.work_group & (chip.work_group - 1):
         return 0
@@ -53,13 +57,13 @@ def bin_items(chip: Ranked, signature: Signature, device: Device) -> int:
 def most_items(shape: Ranked, apart: bool, device: Device) -> int:
     """Return the most keys that fit the registers of a lane.
 
-    `apart` says whether each medium segment has a separate work-group.  With the ranker "match_broadcast", Intel's
-    compilers have registers for four keys.  With `apart` and subgroups of 16 lanes or more, registers suffice for only
-    three keys of one byte, or three 64-bit keys with values.
+    With the ranker "match_broadcast", Intel's compilers have registers for four keys.  With `apart` and subgroups of 16
+    lanes or more, registers suffice for only three keys of one byte, or three 64-bit keys with values.
 
     A core of NVIDIA's GPUs before Volta holds 512 lanes with 128 registers each, enough for eight 32-bit keys or six
-    64-bit keys.  The function recognizes these GPUs by three facts: votes of 32 lanes, no guaranteed forward progress,
+    64-bit keys.  The function recognises these GPUs by three facts: votes of 32 lanes, no guaranteed forward progress,
     and less than 64 KiB of local memory.
+    apart: whether each medium segment has a work-group of its own (`Params.apart`).
     """
     if shape.ranker == "match_broadcast":
         large = shape.key.bytes == 1 or (shape.key.bytes == 8 and shape.signature.value_bytes > 0)
@@ -70,7 +74,7 @@ def most_items(shape: Ranked, apart: bool, device: Device) -> int:
 
 
 def window_bytes(chip: Ranked, signature: Signature) -> int:
-    """Return the bytes of local memory that the kernel which ranks short segments needs."""
+    """Return the number of bytes of local memory of the kernel that ranks short segments by digits."""
     return sum(a.count * element_bytes(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (
         (2 + signature.segment_ends) * -(-chip.tile // 32) + 3
     )

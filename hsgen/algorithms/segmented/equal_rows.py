@@ -1,8 +1,8 @@
-"""Segmented sorts of rows that have one length, too long for one work-group: only the launches that have work.
+"""Segmented sorts of rows of equal length, which are too long for one work-group: only the launches that have work.
 
-The host knows the length of the rows, and therefore knows which lists of segments stay empty.  A launch for an empty
-list would return at once, so it is omitted, and its kernel need not be compiled.  The plans of bundles still have all
-launches (`hsgen.algorithms.segmented.plan.plan`).
+The host knows the length of the rows, and so knows which lists of segments stay empty.  A launch for an empty list
+would return at once.  The plan of this module leaves out such launches, so their kernels need not be compiled.  Plans
+in bundles have all launches (`hsgen.algorithms.segmented.plan.plan`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ _MEDIUM = {"alone"}
 def plan(sort: Sort, rows: int, length: int) -> Plan | None:
     """Return the plan without launches that have no work for `rows` rows of `length` keys; None if all have work.
 
-    The kernel `windows` sorts the rows that start in a window, except a last row of more than `Params.small` keys.  If
-    rows are at least as long as a window, at most one row starts in a window.  `sift` lists rows of more than
-    `Params.tile` keys for the passes, and shorter rows of more than `Params.small` keys for the kernel `alone`.
+    - `windows` sorts the rows that start in a window, except the last of them if it has more than `Params.small` keys.
+      If rows are at least as long as a window, at most one row starts in a window, so `windows` has no work.
+    - `alone` sorts rows of more than `Params.small` and up to `Params.tile` keys, which `sift` lists.
+    - The passes sort rows of more than `Params.tile` keys, which `sift` lists too.
     """
     p = sort.parts[0].params
     if not isinstance(p, Params) or p.serial or rows < 1 or length < 1:

@@ -1,4 +1,4 @@
-"""The kernels of a segmented sort."""
+"""The kernels of a segmented sort (see `hsgen.algorithms.segmented`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FILES = {
     "alone": "medium:",
     **dict.fromkeys(("count", "rows", "scatter", "copy"), "long:"),
 }
-"""The templates that contain several kernels, by kernel name.  Any other kernel has a template of its own."""
+"""The files of templates with several kernels, by kernel name.  Any other kernel has a file of its own."""
 
 
 def _array(name: str, count: int) -> Array:
@@ -40,7 +40,8 @@ def _kernel(
 ) -> Kernel:
     """Return a kernel of a segmented sort.
 
-    Sequential lanes distribute keys differently, so most kernels have a separate template for sequential lanes.
+    Sequential lanes handle keys in another order, so most kernels have a separate template for sequential lanes.
+    lanes: the number of lanes of a work-group; 0 means `p.rank.work_group`.
     """
     walks = p.serial and name not in ("begin", "sift", "copy")
     file = FILES.get(name, "")
@@ -58,45 +59,45 @@ def _kernel(
 
 
 def ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
-    """Return the kernel with the ranker's subgroups, and with a request that at least 512 lanes fit a core.
+    """Return the kernel with the subgroups that its ranker needs, and with `resident` set for 512 lanes on a core.
 
-    Without this request, some compilers spill a few registers so that even more lanes fit a core.
+    Without `resident`, some compilers spill a few registers so that even more lanes fit a core.
     """
     resident = max(1, 512 // shape.work_group)
     return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "match_ballot", resident=resident)
 
 
 def valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
-    """Return the value buffers that the signature needs, followed by `more`; no buffers if there are no values."""
+    """Return the buffers of values that the signature needs, and the buffers `more`; none if keys have no values."""
     if not p.signature.value_bytes:
         return ()
     return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT, *more)
 
 
 def _bounds(p: Params) -> tuple[Buffer, ...]:
-    """The buffers of segment starts and, if the caller passes them, of segment ends."""
+    """The buffer of segment starts and, if callers pass segment ends, the buffer of those."""
     return (OFFSETS, STOPS) if p.signature.segment_ends else (OFFSETS,)
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that stores the number of segments and clears counts.
+    """Return the kernel that stores the number of segments in scratch, and clears the lengths of lists.
 
-    If there are 0 segments, the kernel also checks the only offset.
+    If there are 0 segments, there is a single offset, which the kernel checks.
     """
     form, summary = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
     return _kernel(
         p, "begin", summary, buffers, lanes=p.wave if p.bin_items else 1
-    )  # with bins, many lanes clear the bounds of windows
+    )  # with bins, many lanes clear the region `bounds`
 
 
 def sift(p: Params) -> Kernel:
-    """Return the kernel that checks the offsets and lists the longer segments."""
+    """Return the kernel that checks the offsets, and lists the medium and the long segments."""
     return _kernel(p, "sift", "check offsets, list longer segments", (*_bounds(p), WORDS), lanes=p.wave)
 
 
 def windows(p: Params) -> Kernel:
-    """Return the kernel that sorts short segments."""
+    """Return the kernel in which each work-group sorts the short segments that start in its window."""
     summary = f"sort segments of up to {p.small} keys"
     keys = (SOURCE, DESTINATION)
     if isinstance(p.chip, PerThread):
@@ -117,9 +118,9 @@ def windows(p: Params) -> Kernel:
 
 
 def _marks(p: Params, count: int) -> tuple[Array, ...]:
-    """The local arrays that mark segment starts, and those that speed up searches for a mark.
+    """The local arrays that mark segment starts among `count` keys, and those that speed up searches for a mark.
 
-    The array `marks` has one bit for each of `count` keys.  The bit is set if a segment starts at the key.
+    The array `marks` has one bit for each key, which is set if a segment starts at the key.
     """
     words = -(-count // 32)
     arrays = (_array("marks", words), _array("prior", words), _array("ends", 3))
@@ -127,14 +128,14 @@ def _marks(p: Params, count: int) -> tuple[Array, ...]:
 
 
 def _ranked(p: Params, name: str, summary: str) -> Kernel:
-    """The kernel that ranks the keys of a window, to sort the short segments in it."""
+    """The kernel `name` that sorts the short segments of a window by ranking the window's keys."""
     shape, buffers = p.chip, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     assert isinstance(shape, ReduceScan)
     return ranking(_kernel(p, name, summary, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
 
 
 def _by_bins(p: Params, summary: str) -> Kernel:
-    """The kernel that sorts windows by bins, with a request that 1024 lanes fit a core."""
+    """The kernel that sorts the short segments of a window by bins; a core must hold 1024 of its lanes."""
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
     keys = (Array(name="tile", type="key", count=p.capacity), _array("bins", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
@@ -145,12 +146,12 @@ def _by_bins(p: Params, summary: str) -> Kernel:
 
 
 def windows_rest(p: Params) -> Kernel:
-    """Return the kernel for windows whose keys crowd few bins; it ranks their short segments instead."""
+    """Return the kernel that sorts the windows with a crowded bin, by ranking their keys."""
     return _ranked(p, "windows_rest", "sort the short segments of crowded windows")
 
 
 def alone(p: Params) -> Kernel:
-    """Return the kernel whose work-groups sort one segment at a time."""
+    """Return the kernel in which a work-group sorts one medium segment at a time."""
     summary = f"sort segments of {p.small + 1} to {p.tile} keys"
     shape = chip(p)
     if isinstance(shape, PerThread):
@@ -162,15 +163,16 @@ def alone(p: Params) -> Kernel:
 
 
 def chip(p: Params) -> ReduceScan | PerThread:
-    """Return the parameters for sorting one segment on chip.
+    """Return the parameters with which a work-group sorts one segment on chip.
 
-    `Params.chip` adds an index to keys without values.  To sort a single segment, no index is needed.
+    The result is `Params.chip`, but without indices for keys without values: only a sort of several segments needs
+    them.
     """
     return replace(p.chip, signature=p.signature)
 
 
 def count(p: Params) -> Kernel:
-    """Return the kernel that counts the digits of each column of a long segment."""
+    """Return the kernel that stores a histogram for each column of each long segment."""
     counters = per_thread.counters(p.rank) if isinstance(p.rank, PerThread) else p.rank.radix
     arrays = (_array("counts", counters),)
     kernel = _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
@@ -178,13 +180,13 @@ def count(p: Params) -> Kernel:
 
 
 def rows(p: Params) -> Kernel:
-    """Return the kernel that scans the counts of each long segment separately."""
+    """Return the kernel that replaces the counts of each long segment by prefixes over the columns of the segment."""
     sums = () if p.serial else (_array("sums", p.rank.work_group),)
     return _kernel(p, "rows", "scan the counts of long segments", (WORDS,), sums)
 
 
 def scatter(p: Params) -> Kernel:
-    """Return the kernel that scatters the keys of long segments."""
+    """Return the kernel that stores each key of a long segment at the offset of its digit plus its rank."""
     buffers = (*KEYS, *valued(p, VALUES_TMP), WORDS)
     summary = "scatter the keys of long segments"
     if isinstance(p.rank, PerThread):
@@ -194,13 +196,13 @@ def scatter(p: Params) -> Kernel:
 
 
 def copy(p: Params) -> Kernel:
-    """Return the kernel that copies long segments to the destination, after an odd number of passes in place."""
+    """Return the kernel that copies long segments to the destination, in place after an odd number of passes."""
     return _kernel(p, "copy", "copy long segments to the destination", (*KEYS, *valued(p, VALUES_TMP), WORDS))
 
 
 @lru_cache(maxsize=1)
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return the kernels in the order in which they run."""
+    """Return every kernel, in the order of their launches."""
     short = (windows(p), *([windows_rest(p)] if p.bin_items else []))
     always = (begin(p), sift(p), *short, alone(p), count(p), rows(p), scatter(p))
     return (*always, *([copy(p)] if len(p.rank.digits) % 2 or p.signature.bit_range else []))

@@ -16,31 +16,30 @@ from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 16
-"""Sequential lanes: the number of lanes that sort short segments together, as a vector of 32-bit words."""
+"""The number of sequential lanes that sort short segments together: as many as a vector has 32-bit words."""
 TOGETHER, LONG = 65536, 16384
-"""Sequential lanes: `TOGETHER` is the bytes of keys in a window.  One lane sorts a segment of up to `LONG` keys by
-digits.
+"""Sequential lanes: the size of a window in bytes of keys, and the most keys of a medium segment.
 
-A sort by digits takes about 2000 steps per segment and 20 per key.
+One lane sorts a medium segment digit by digit, which takes about 2000 steps per segment and 20 per key.
 """
 SHORT = {True: 4096, False: 1024}
-"""Sequential lanes: a segment is short up to this many bytes of keys.
+"""Sequential lanes: the most bytes of keys of a short segment, by whether networks sort short segments.
 
-True: short segments are sorted by networks, in about log2(n)^2 / 64 steps per key.  False: all pairs of keys are
-compared, in n / 16 steps per key, because there are values, a bit range or segment ends.
+Networks take about log2(n)^2 / 64 steps per key of a segment of n keys.  With values, a bit range or segment ends, all
+pairs of keys are compared instead, which takes n / 16 steps per key.
 """
 COMPARED = 64
-"""Lanes that are not sequential: if no segment of a window has more keys than this, all pairs of keys are compared.
+"""If no segment of a window has more keys than this, all pairs of keys of each segment are compared.
 
-A subgroup of 32 lanes then holds two keys in each lane.
+A subgroup of 32 lanes then holds a segment, with two keys in each lane.  Sequential lanes do not use this number.
 """
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 LARGE, SHARE = 1 << 17, 4
-"""With bins and at least `LARGE` bytes of local memory, a short segment has at most 1/`SHARE` of a work-group's keys.
+"""With bins and at least `LARGE` bytes of local memory, a short segment has at most 1/4 of the keys of a work-group.
 
 Many segments then share a work-group and fill most of it.  With less local memory or without bins, a short segment has
-at most 1/2 of a work-group's keys.
+at most 1/2 of the keys of a work-group.
 """
 REGISTERS = 48
 """The most 32-bit words of keys, indices and values that a lane keeps in registers."""
@@ -48,21 +47,21 @@ REGISTERS = 48
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a segmented sort; sizes are in keys.
+    """The parameters of a segmented sort.  All sizes are numbers of keys.
 
-    signature: the values, and further features.
-    chip: the parameters of tiles that are sorted on chip.  Keys without values carry their original index there.
-    rank: the parameters of tiles that passes scatter by a digit.
-    small: short segments have at most `small` keys.  A work-group sorts several of them together.
-    window: the array is cut into windows of `window` keys.  A work-group sorts the short segments that start in its
-    window.
-    tile: medium segments have at most `tile` keys.  A work-group sorts one of them at a time.
-    chunk: longer segments are divided into columns, whose digits are counted.  A column has at least `chunk` keys.
-    most_columns: the most columns of a segment.
-    groups: the most work-groups of a kernel whose work-groups loop over segments or tiles.
-    apart: whether each medium segment has a separate work-group, which does not loop.
-    bin_items: the keys per lane if short segments are sorted by bins; 0 if they are ranked.
-    sift: the number of segments that a lane examines, if lanes are not sequential.
+    signature: the values, and the optional features.
+    chip: the parameters of tiles that a work-group sorts on chip.  With several segments in a tile, keys without values
+    have their index as a value.
+    rank: the parameters of tiles of the passes over long segments.
+    small: the most keys of a short segment.
+    window: the number of keys of a window.  A work-group sorts the short segments that start in its window.
+    tile: the most keys of a medium segment.
+    chunk: the least number of keys of a column.  A long segment is divided into columns, each with its own histogram.
+    most_columns: the most columns of a long segment.
+    groups: the greatest number of work-groups of kernels that loop over segments or columns.
+    apart: whether each medium segment has a work-group of its own, which does not loop over segments.
+    bin_items: the number of keys per lane if short segments are sorted by bins; 0 if they are ranked by digits.
+    sift: the number of segments that a lane of the kernel `sift` examines, if lanes are not sequential.
     """
 
     signature: Signature
@@ -85,60 +84,60 @@ class Params:
 
     @property
     def serial(self) -> bool:
-        """Whether lanes are sequential."""
+        """Whether lanes are sequential (see `hsgen.algorithms.segmented`)."""
         return self.rank.serial
 
     @property
     def networks(self) -> bool:
-        """Whether lanes sort short segments by networks, which are not stable."""
+        """Whether sequential lanes sort short segments by networks, which are not stable."""
         return self.serial and not _distinguished(self.signature)
 
     @property
     def levels(self) -> int:
-        """The number of network sizes.  Each size is a multiple of `wave`."""
+        """The number of network sizes: `wave`, 2 x `wave`, and so on up to `small`."""
         return self.small // self.wave
 
     @property
     def wave(self) -> int:
-        """The lanes of the kernels that sort short segments or list longer segments."""
+        """The number of lanes of a work-group of `windows` and `sift`."""
         return LANES if self.serial else self.rank.work_group
 
     @property
     def sifted(self) -> int:
-        """The number of segments that a work-group examines, to list those that are not short."""
+        """The number of segments that a work-group of `sift` examines."""
         return self.wave * (64 if self.serial else self.sift)
 
     @property
     def compared(self) -> int:
-        """If no segment of a window has more keys than this, all pairs of keys are compared."""
+        """If no segment of a window has more keys than this, all pairs of keys of each segment are compared."""
         return min(COMPARED, self.small)
 
     @property
     def capacity(self) -> int:
-        """The most keys that a work-group sorts by bins: those of a window and of its last short segment."""
+        """The most keys that a work-group sorts by bins: those of a window and of its last short segment together."""
         return self.bin_items * self.wave
 
     @property
     def together(self) -> bool:
-        """Whether a window also sorts its segments above `small` keys, except the last segment that starts in it."""
+        """Whether a work-group of `windows` also sorts medium segments, except the last that starts in its window."""
         return not self.serial and self.small < self.window
 
     @property
     def mediums(self) -> int:
-        """The most segments above `small` keys per `tile` keys of the array."""
+        """The most segments of more than `small` keys that `tile` keys of the array can have."""
         return -(-self.tile // (self.small + 1))
 
     @property
     def few(self) -> int:
-        """If a segment has at most this many columns, one lane per digit scans its counts."""
+        """The most columns of a long segment for which one lane scans the counts of a digit, not a work-group."""
         return self.most_columns if self.serial else min(32, self.most_columns)
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Derive the parameters from the target's radix sort; return None if the segmented sort is not supported.
+    """Return the parameters for a key width and a signature; None if such a segmented sort is not supported.
 
-    The target must have a radix sort, and the device's grids must be large enough for `MOST_PARTS` segments.  Packed
-    words, device-side counts and reports are not supported.
+    The parameters are derived from those of the target's radix sort, which must exist.  The device's grids must suffice
+    for `MOST_PARTS` segments.  Packed words, device-side counts, run boundaries and epilogues are not supported.
     """
     shape = _specialized(p, key, signature, device)
     return shape if shape and -(-MOST_PARTS // shape.sifted) <= device.groups**2 else None
@@ -184,11 +183,11 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
 
 
 def _ranked(table: Tile, device: Device) -> ReduceScan | PerThread:
-    """Reduce the parameters of the target's radix sort to those that segmented sorts use.
+    """Return those parameters of the target's radix sort that a segmented sort uses.
 
-    The result describes tiles, or work-groups of one sequential lane.  A target may have work-groups of several
-    sequential lanes.  Then tiles replace these work-groups.  Their ranker is "match_ballot" if there are subgroups,
-    otherwise "bitmask".
+    The result is of the strategy `reduce_scan`, or of `per_thread` with work-groups of one lane.  If the target's sort
+    is of the strategy `per_thread` with work-groups of several lanes, the result has tiles instead: with the ranker
+    "match_ballot" if there are subgroups, otherwise "bitmask".
     """
     bare: dict[str, Any] = {"single": None, "single_bits": None}
     if isinstance(table, PerThread) and table.folded:
@@ -220,34 +219,34 @@ def _walked(shape: PerThread, signature: Signature, device: Device) -> Params:
 
 
 def _distinguished(signature: Signature) -> bool:
-    """Whether networks cannot sort short segments, for one of two reasons.
+    """Whether networks cannot sort short segments: with values, a bit range or segment ends.
 
-    Networks are not stable, but keys that compare equal may differ: in values, or in bits outside the bit range.
-    Networks store all keys of a window, but with segment ends some keys may lie outside of segments.
+    Networks are not stable.  With values or a bit range, keys that compare equal may differ, in their values or in bits
+    outside the bit range.  Networks store all keys of a window.  With segment ends, some keys may belong to no segment.
     """
     return signature.value_bytes > 0 or signature.bit_range or signature.segment_ends
 
 
 def _kept(small: int, window: int, signature: Signature) -> int:
-    """The number of keys that the kernel of short segments keeps in local memory.
+    """The number of keys in local memory of the kernel `windows`, for sequential lanes.
 
-    The kernel's other arrays take less than one byte per key.
+    The kernel's other arrays take less than one byte per key of the window.
     """
     return window + small + LANES * (4 if _distinguished(signature) else small)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters, given the values of the fields of `Params` by name.  The key width is that of `rank`."""
+    """Return the parameters whose fields have the given values, by name.  The key width is that of the field `rank`."""
     return Params(**values)
 
 
 def block(p: Params) -> int:
-    """Return the most keys of a segment that one work-group sorts."""
+    """Return the most keys of a segment that one work-group sorts; tests try counts around multiples of it."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return pairs (name, value) of derived values, for headers and `hsgen show`."""
+    """Return derived values as (name, text) pairs, for headers and `hsgen show`."""
     method = "sorted by networks" if p.networks else "compared pairwise"
     if not p.serial:
         method = f"{'sorted by bins, or else ' if p.bin_items else ''}ranked in tiles of {p.tile}"

@@ -36,22 +36,22 @@ _BOUND = {
 
 
 def sifted(p: Params) -> int:
-    """Return the number of segments that a work-group of `sift` examines."""
+    """Return the number of segments that a work-group of the kernel `sift` examines."""
     return p.sifted
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: kernels for short and medium segments, then one pass per digit for longer segments.
+    """Return the launch plan: kernels for short and medium segments, then one pass per digit for long segments.
 
-    Passes alternate between scratch and the destination, and the last pass should store to the destination.  The first
-    pass therefore stores to scratch if the number of passes is even, otherwise to the destination.  An in-place sort
-    cannot start with the destination: its first pass always stores to scratch.  If the number of passes is odd, a copy
-    to the destination follows.  In a sort by a bit range, each call determines the number of passes.
+    Passes store to scratch and to the destination by turns.  The last pass must store to the destination.  With an even
+    number of passes, the first pass therefore stores to scratch, otherwise to the destination.  In place, the first
+    pass would overwrite its input, so it always stores to scratch; with an odd number of passes, a copy follows.  In a
+    sort by a bit range, the bit range of a call determines the number of passes.
     """
     top, each = max_n(p), sifted(p)
-    loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two work-groups per tile, up to the device's limit
-    all_bits = BitRange if p.signature.bit_range else Literal  # for kernels that sort by all bits of the call
-    cleared = p.wave // 2 * p.window  # keys per work-group of `begin`: each lane clears one of a window's two words
+    loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two work-groups per tile, up to `groups`
+    all_bits = BitRange if p.signature.bit_range else Literal  # for kernels that sort by the complete bit range
+    cleared = p.wave // 2 * p.window  # keys per work-group of `begin`: a window has two words, and a lane clears one
     steps = [
         _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.bin_items else fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
@@ -87,21 +87,18 @@ def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys.
-
-    All segments are assumed to be short, so launches for longer segments have no work.
-    """
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if all segments are short."""
     return 2 * n * (p.key.bytes + p.signature.value_bytes) if step.kernel == "windows" else 0
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort changes its path, for one segment or several."""
+    """Return the counts up to `greatest` at which the sort takes another path, for one segment or several."""
     counts = {0, 1, greatest, p.small, p.window, p.tile, p.window + p.small, 2 * p.tile, p.chunk, 3 * p.chunk}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that the last key falls in each row of a tile."""
+    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row."""
     if p.serial:
         return []
     step = p.chip.subgroup if p.chip.subgroup > 1 else p.chip.work_group

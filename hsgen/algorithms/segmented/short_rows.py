@@ -1,7 +1,7 @@
-"""Segmented sorts of rows that have one length and fit a work-group: one launch, with one work-group for each row.
+"""Segmented sorts of rows of equal length, each of which fits a work-group: one launch, one work-group for each row.
 
-The kernels need no offsets, no lists and no scratch memory.  The host chooses a kernel by the length of the rows, so it
-must know this length (`hsgen.cuda`).  Bundles do not have these kernels.
+The kernels need no offsets, no lists of segments and no scratch.  Only `hsgen.cuda` uses them, because it knows the
+length of the rows, by which it chooses the kernel.  Bundles do not have these kernels.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.sort import Sort
 
 LONGEST, ITEMS = 4096, 16
-"""`LONGEST`: the most keys of a row.  `ITEMS`: the most keys of a lane."""
+"""The most keys of a row, and of a lane."""
 FEW, MANY = 192, 1 << 14
-"""With more than `MANY` rows of fewer than `FEW` keys, most lanes would be idle.  A segmented sort is then faster."""
+"""For more than `MANY` rows of fewer than `FEW` keys, a segmented sort is faster: here, most lanes would be idle."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Input of the kernel's template.
+    """The data of the kernel.
 
-    shape: the parameters of the kernel's tile.
-    in_row: whether an index counts from the start of its row, not from the start of the array.
-    raw: whether the kernel reads the sorted keys again from the source, to store their original bits.
+    shape: the parameters of the tile that holds a row.
+    in_row: in an argsort, whether indices count from the start of the row, not from the start of the array.
+    raw: whether the kernel loads zeros and NaNs from the source again to store their original bits.
     """
 
     shape: ReduceScan
@@ -39,9 +39,9 @@ class Row:
 
 
 def shapes(p: Params) -> tuple[ReduceScan, ...]:
-    """Return the tile sizes in ascending order; none for sequential lanes.
+    """Return the parameters of the tiles, from the smallest to the largest; none for sequential lanes.
 
-    With a ranker whose lanes vote or compare, each subgroup has separate counts.  A tile for shorter rows can therefore
+    With rankers that use subgroup operations, each subgroup has counters of its own.  Tiles for shorter rows can then
     have fewer lanes, down to one subgroup, with the same number of keys per lane.
     """
     shape = chip(p)
@@ -56,7 +56,10 @@ def shapes(p: Params) -> tuple[ReduceScan, ...]:
 
 
 def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
-    """Return the kernel for rows of at most `shape.tile` keys.  `Row` explains `in_row` and `raw`."""
+    """Return the kernel for rows of at most `shape.tile` keys.
+
+    in_row, raw: as in `Row`.
+    """
     unranked = Kernel(
         name=f"row{shape.tile}",
         template="segmented_sort/row",
@@ -72,10 +75,11 @@ def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
 
 
 def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort | None:
-    """Derive the sort of short rows from a segmented sort.
+    """Return the sort of short rows that corresponds to a segmented sort; None if there is none.
 
-    Return None for bit ranges, for segment ends and for sequential lanes.  The result has an empty plan: call `plan`
-    with the number and the length of the rows.  The kernel's argument holds the length in the bits of the bit range.
+    There is none with a bit range, with segment ends, and for sequential lanes.  The result has an empty plan.  The
+    function `plan` returns the plan for a number and a length of rows.
+    in_row, raw: as in `Row`.
     """
     p = sort.parts[0].params
     if sort.signature.bit_range or sort.signature.segment_ends:
@@ -85,10 +89,11 @@ def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort |
 
 
 def plan(sort: Sort, rows: int, length: int) -> Plan | None:
-    """Return the plan for `rows` rows of `length` keys; None if a segmented sort must sort them.
+    """Return the plan for `rows` rows of `length` keys; None if the rows need a segmented sort.
 
-    A segmented sort must sort rows that are too long for all kernels, and many rows that are too short (`FEW`,
-    `MANY`).  The kernel's argument holds the length in the bits below the flags.
+    A segmented sort is needed if rows are longer than the largest tile, or faster if there are many very short rows
+    (`FEW`, `MANY`).  The argument of the kernel holds the length in the bits below the flags.
+    sort: a result of `specialize`.
     """
     fitting = next((k for k in sort.kernels if isinstance(k.data, Row) and 0 < length <= k.data.shape.tile), None)
     if fitting is None or length >> FIRST or (length < FEW and rows > MANY):

@@ -1,7 +1,7 @@
-"""The scratch layout of a segmented sort: second buffers of keys and values, then the 32-bit words of this module.
+"""The layout of scratch in a segmented sort: second buffers of keys and values, then the 32-bit words of this module.
 
-A *unit* is `tile` keys of the array.  A segment is *larger* if it has more than `tile` keys.  There are at most as many
-larger segments as units, and at most twice as many columns of counts as units.
+The sizes of arrays are proportional to the number of *units*: a unit is `tile` keys of the array.  A long segment has
+more than `tile` keys.  There are at most as many long segments as units, and at most twice as many columns as units.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import Scratch, scratch_of
 
 STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE, GREATEST = range(8)
-"""Indices of single words.  `words` explains each of them."""
+"""The indices of single words; the function `words` says what each of them holds."""
 HEAD = 8
 OTHER = Binding(role="scratch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The offsets of the arrays that follow the `HEAD` single words, in words per unit.
+    """The offsets of the arrays after the `HEAD` single words, in 32-bit words per unit.
 
-    mediums: the list of medium segments, by segment number.
-    records: a record of four words for each larger segment: its start, its end, its first column, and its keys per
+    mediums: the list of medium segments: the number of each.
+    records: a record of four words for each long segment: its start, its end, its first column, and its keys per
     column.  Records of segments with many columns fill the array from its end backwards.
-    owners: for each column, the number of its record.
-    crowded: with bins, the number of windows whose keys crowd bins, followed by the numbers of these windows.
-    bounds: with bins, two words for each window: the first segment that starts in it, and the end of the last such
-    segment.  Both are 0 if no segment starts in the window.
-    totals: the histogram of each record.
-    table: the counts of each record, by digit and column.
-    size: the words per unit of all arrays together.
+    owners: for each column, the number of the record of its segment.
+    crowded: with bins, the number of windows with a crowded bin, then the numbers of these windows.
+    bounds: with bins, two words for each window: the first segment that starts in the window, and the end of the last
+    such segment.  Both are 0 if no segment starts in the window.
+    totals: the histogram of each long segment.
+    table: the counts of each long segment, by digit and column.
+    size: the number of words per unit of all arrays together.
     """
 
     mediums: int
@@ -46,7 +46,7 @@ class Layout:
 
 
 def layout(p: Params) -> Layout:
-    """Return the offsets of the arrays."""
+    """Return the offsets of the arrays, in words per unit."""
     records = p.mediums
     owners = records + 4
     crowded = owners + 2
@@ -68,9 +68,10 @@ def layout(p: Params) -> Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of single words, followed by those of arrays.
+    """The regions of scratch: single words, then arrays.
 
-    An array with the offset x in `Layout` begins at word `arrays` + (number of units) * x.
+    The `start` of an array's region is not an index of a word but the offset x of `Layout`.  The array begins at word
+    `arrays` + (number of units) * x.
     """
 
     status: Region
@@ -92,7 +93,7 @@ class Words:
 
 
 def words(p: Params) -> Words:
-    """Return the regions of the 32-bit words in scratch."""
+    """Return the regions of scratch."""
     offsets = layout(p)
     singles = (
         ("status", 1, "1 if offsets are invalid"),
@@ -119,19 +120,19 @@ def words(p: Params) -> Words:
 
 
 def values_binding(p: Params) -> Binding:
-    """Return the binding of the second buffer of values, which follows the second buffer of keys."""
+    """Return the binding of the second buffer of values, which follows the second buffer of keys in scratch."""
     return Binding(role="scratch", per_n=p.key.bytes)
 
 
 def words_binding(p: Params) -> Binding:
-    """Return the binding of the 32-bit words."""
+    """Return the binding of the regions (`words`), which follow the second buffers of keys and values in scratch."""
     return Binding(
         role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=1024 if p.signature.value_bytes else 0
     )
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the rule for the bytes of scratch: second buffers of keys and values, and words for each unit."""
+    """Return the rule for the size of scratch: second buffers of keys and values, and arrays of words for each unit."""
     start = words_binding(p)
     return scratch_of(
         plus=start.plus + 1024 + 4 * HEAD,
@@ -143,10 +144,10 @@ def scratch(p: Params) -> Scratch:
 
 
 def device_status(p: Params) -> DeviceStatus:
-    """Return the status word, which the device sets to 1 if the offsets are invalid."""
+    """Return where the host finds the status word, which kernels set to 1 if the offsets are invalid."""
     return DeviceStatus(binding=words_binding(p), words=1)
 
 
 def max_n(p: Params) -> int:
-    """Return the greatest count for which signed 32-bit integers can index all words."""
+    """Return the greatest count, for which signed 32-bit integers can index all words of scratch."""
     return min((1 << 30) - 1, ((1 << 31) - 1 - HEAD) // layout(p).size * p.tile)

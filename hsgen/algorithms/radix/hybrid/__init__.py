@@ -1,8 +1,11 @@
 """A hybrid sort: the highest digits distribute keys into buckets, and one work-group sorts each bucket on chip.
 
-After Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Two partitions bring
-keys without values into buckets (`buckets`).  Two stable passes bring keys with values into buckets (`pairs`).  If a
-bucket would get more keys than a work-group holds, a fallback sorts all keys instead.
+The method is that of Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Two
+partitions bring keys without values into buckets (`buckets`).  Two stable passes bring pairs (keys with values) into
+buckets (`pairs`).
+
+Buckets are *tried*: kernels find out whether each bucket fits a work-group.  If a bucket has more keys than a
+work-group holds, the *fallback* sorts all keys instead, by passes over all digits.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ Params = Hybrid
 
 
 def stages(p: Hybrid) -> tuple[Stage, ...]:
-    """Return the stages that a shape has in addition to its fallback, in the order of their kernels."""
+    """Return the stages with buckets, which precede the fallback, in the order of their kernels."""
     keys = [KeyBuckets(p)] if p.has_key_buckets else []
     if p.pieces:
         return (*keys, Pieces(p))
@@ -57,10 +60,10 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 
 
 def large(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernels for 2^30 keys and more, which have 64-bit indices and the same buckets.
+    """Return the parameters of the kernels for 2^30 keys and more, which have 64-bit indices and the same buckets.
 
-    The digits of this shape have more bits, so a work-group has more counters.  Tiles have fewer keys in return, so
-    that counters and tile fit local memory together.
+    The digits of the partitions have more bits than those of `p`, so a work-group has more counters.  Tiles of the
+    partitions have fewer keys in return, so that counters and tile together need no more local memory.
     """
     wide = replace(p, large=False, index64=True, single=0, sorted_exit=False)
     room = 8 * (wide.partition_radix - p.partition_radix)
@@ -72,8 +75,9 @@ def large(p: Hybrid) -> Hybrid:
 def plan(p: Hybrid) -> Plan:
     """Return the launch plan of the sort.
 
-    The rows that sort keys without values by buckets precede the rows of the fallback.  The rows that sort pairs by
-    buckets lie between the fallback's histogram and the fallback's passes.
+    For keys without values, the rows of the stages with buckets precede all rows of the fallback.  For pairs, these
+    rows follow those of the fallback's histogram, which the stages read, and precede those of its passes.  If buckets
+    have sorted the keys, the kernels of the fallback return at once.
     """
     high = max_n(p)
     keys = KeyBuckets(p).steps(high) if p.has_key_buckets else []
@@ -102,10 +106,9 @@ def plan(p: Hybrid) -> Plan:
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold.
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if every bucket fits a work-group.
 
-    The last stage that knows the launch determines the bytes, because a later stage may launch a kernel of an earlier
-    stage again.
+    If several stages launch the same kernel, the last of them determines the bytes of its launches.
     """
     every = [*stages(p)[::-1], *(stages(large(p)) if p.large and p.has_key_buckets else ())]
     known = (stage.moved(step, n) for stage in every)
@@ -120,10 +123,7 @@ def test_counts(p: Hybrid, greatest: int) -> set[int]:
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
-    """Yield the problems of a shape on a device.
-
-    Problems of buckets are yielded only if the fallback has no problem.
-    """
+    """Yield the problems of the parameters on a device: those of the fallback or, if there are none, of the buckets."""
     fallback = list(reduce_scan.problems(p, device) if p.waitless else onesweep.problems(p, device))
     sizes = fallback or [*KeyBuckets(p).problems(device), *PairBuckets(p).problems(device)]
     yield from sizes or [*Pieces(p).problems(device), *PairPartition(p).problems(device)]
@@ -153,10 +153,10 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def fitted(p: Hybrid) -> Hybrid:
-    """Return the shape without the stages that do not suit its key type or the form of the sort.
+    """Return the parameters without the stages that do not suit the key type or the sort's signature.
 
-    A sort with values has no buckets of keys, because these buckets do not keep the order of equal keys.  A sort of
-    keys below 4 bytes has no buckets, because the fallback needs few passes.
+    A sort with values does not use the stage for keys without values, which is not stable.  Keys of less than 4 bytes
+    have no buckets, because the fallback needs few passes for them.
     """
     few = p.key.bytes < 4
     shape = replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
@@ -168,13 +168,13 @@ def fitted(p: Hybrid) -> Hybrid:
         shape = replace(shape, sample=0)
     if p.waitless and (
         p.signature.bit_range or shape.has_pair_buckets
-    ):  # as in `reduce_scan.fitted`; also, passes before buckets move keys first
+    ):  # as in `reduce_scan.fitted`; also, passes before buckets move keys before any kernel has checked their order
         shape = replace(shape, sorted_exit=False)
     return shape
 
 
 def notes(p: Hybrid) -> list[tuple[str, str]]:
-    """Return (name, text) of derived values, for `hsgen show`."""
+    """Return (name, text) pairs for `hsgen show`: the ranker of the fallback, and the sizes of buckets."""
     return [
         *onesweep.notes(p),
         *([("buckets", _keys(p))] if p.has_key_buckets else []),

@@ -1,9 +1,9 @@
 """Kernels that sort buckets of keys without values on chip, and the numbers that describe these buckets.
 
-The sort is a most-significant-digit-first radix sort of two digits, after Stehle and Jacobsen, "A Memory
-Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Two partitions (`partition`) bring keys into buckets.
-Each bucket is then sorted.  Keys are read five times and written three times, regardless of their width.  A partition
-may reorder keys with the same digit, so no tile waits for another.
+Two partitions (`partition`) by the two highest digits bring the keys into buckets, then a work-group sorts each bucket
+on chip.  The method follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD
+2017).  Keys are read five times and written three times, regardless of their width.  A partition may reorder keys with
+the same digit, so no tile waits for another.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from hsgen.core.kernels import Kernel
 
 CHIP = 1056
 """The number of work-groups that sort buckets and pieces of keys without values after passes (`pieces`)."""
-_GROUPS = 1024  # the most work-groups that count: more would only wait for each other's atomic additions
+_GROUPS = 1024  # the most work-groups that count: more of them would wait for each other's atomic additions
 COUNT_MOST = 65535
 """The most keys of a bucket that is sorted by counting, because a counter has 16 bits."""
 _BUCKET_SORT = "radix/hybrid/bucket_sort"
 LANES = 1024
-"""Number of lanes that a core with 65536 registers holds, if a lane uses 64 registers."""
+"""Number of lanes that a core with 65536 registers holds if each lane uses 64 registers."""
 
 
 def tile(p: Hybrid) -> int:
-    """Return the number of keys that a work-group partitions at once."""
+    """Return the number of keys of a tile, which a work-group partitions at once."""
     return present(p.partition).size
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the most keys of a bucket that a work-group can sort: on chip, or by counting if `p.counted`."""
+    """Return the most keys that a bucket may have: what a work-group holds on chip, or can count if `p.counted`."""
     return COUNT_MOST if p.counted else present(p.bucket).size
 
 
 def limit(p: Hybrid) -> int:
-    """Return the greatest mean number of keys per bucket for which buckets are tried."""
+    """Return the greatest mean number of keys per bucket, by which `widths` chooses the number of buckets."""
     return present(p.bucket).limit
 
 
 def most(p: Hybrid) -> int:
     """Return the greatest count for which buckets are tried, at most 2^32.
 
-    Unless buckets are sorted by counting, two digits give too few buckets for more keys.
+    For more keys, two digits would give too few buckets, unless buckets are sorted by counting.
     """
     return 1 << 32 if p.counted else min(limit(p) << 2 * p.partition_bits, 1 << 32)
 
@@ -59,18 +59,18 @@ def least(p: Hybrid) -> int:
 
 
 def shared(p: Hybrid) -> int:
-    """Return the number of highest bits that the keys of a bucket share, if this number is the same for all counts.
+    """Return the number of highest bits that the keys of a bucket share, if buckets are sorted by counting; else 0.
 
-    The number is the same only if buckets are sorted by counting.  Otherwise the function returns 0.
+    Only if buckets are sorted by counting, this number is the same for all counts.
     """
     return p.key.bits - present(p.counting).bits if p.counted else 0
 
 
 def widths(p: Hybrid, n: int) -> tuple[int, int]:
-    """Return the bits of the first and of the second digit for n > `limit` keys.  Kernels compute the same numbers.
+    """Return the number of bits of the first and of the second digit, for n > `limit(p)` keys.
 
-    Their sum is the fewest bits for which a bucket has at most `limit` keys on average.  If buckets are sorted by
-    counting, their sum is `shared`: all bits except those that are counted.
+    Their sum b is the least number for which n / 2^b, the mean number of keys per bucket, is at most `limit(p)`.  If
+    buckets are sorted by counting, b is `shared(p)`.  Kernels compute the same numbers.
     """
     bits = shared(p) or max(1, (-(-n // limit(p)) - 1).bit_length())
     return (bits + 1) // 2, bits // 2
@@ -78,7 +78,7 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """The results of the functions of the same names, as input of the templates of buckets of keys."""
+    """The results of the functions `least`, `most` and so on, for the templates of buckets of keys without values."""
 
     least: int
     most: int
@@ -89,7 +89,7 @@ class Sizes:
 
 
 def sizes(p: Hybrid) -> Sizes:
-    """Return the numbers that templates need for a shape."""
+    """Return the numbers that templates need for the parameters `p`."""
     return Sizes(least=least(p), most=most(p), limit=limit(p), capacity=capacity(p), shared=shared(p), groups=groups(p))
 
 
@@ -99,7 +99,7 @@ def groups(p: Hybrid) -> int:
 
 
 def suffix(p: Hybrid) -> str:
-    """Return the suffix of the names of kernels: "_wide" for kernels with 64-bit indices, else ""."""
+    """Return the suffix of kernel names: "_wide" for kernels with 64-bit indices, else ""."""
     return "_wide" if p.index64 else ""
 
 
@@ -113,7 +113,7 @@ def kernel(
     *,
     template: str,
 ) -> Kernel:
-    """Return a kernel for keys without values, whose work-group has as many lanes as `tiles` states."""
+    """Return a kernel for keys without values; its work-groups have `tiles.work_group` lanes."""
     return Kernel(
         name=name + suffix(p),
         index64=p.index64,
@@ -129,39 +129,42 @@ def kernel(
 
 
 def holding(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return the kernel with `resident` set, for a kernel whose lanes hold their keys in registers.
+    """Return the kernel with `Kernel.resident` set so that the compiler gives each lane at most 64 registers.
 
-    `resident` is the number of work-groups that a core holds if each lane uses 64 registers; 0 if `p.resident` is 0.
+    The function is for kernels whose lanes hold their keys in registers.  If `p.resident` is 0, the compiler decides.
     """
     return replace(kernel, resident=max(1, LANES // kernel.work_group) if p.resident else 0)
 
 
 def summing(kernel: Kernel, p: Hybrid) -> Kernel:
-    """Return the kernel with its subgroup width set, for a kernel whose lanes compute prefix sums."""
+    """Return the kernel with the subgroup width of `p`, for kernels whose lanes compute prefix sums."""
     return replace(kernel, subgroup=p.subgroup)
 
 
 def crowded(p: Hybrid, bucket: Bucket) -> Hybrid:
-    """Return the shape with which a work-group sorts a bucket with crowded bins, digit by digit."""
+    """Return the parameters with which a work-group sorts a bucket with crowded bins, digit by digit on chip."""
     bits = p.crowded_bits or p.bits
     return replace(p, bits=bits, work_group=bucket.work_group, items=bucket.items, single=None, resident=0)
 
 
 def rest(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernel that sorts buckets with crowded bins, by the ranker of the target."""
+    """Return the parameters of the kernel `bucket_rest`, which sorts buckets with crowded bins."""
     return crowded(p, present(p.bucket))
 
 
 def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """Return the kernels that sort buckets, in the order of their launches.
 
-    ranking: the local arrays that the ranker needs in the shape `rest(p)`.
+    ranking: the local arrays that the ranker needs with the parameters `rest(p)`.
     """
     return _counting(p) if p.counted else _sorting(p, ranking)
 
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """The kernel that sorts a bucket and, unless a kernel of `pieces` does so, the kernel for crowded bins."""
+    """The kernel that sorts each bucket by bins and, unless `p.pieces`, the kernel for buckets with crowded bins.
+
+    With `p.pieces`, the kernel `range_sort` sorts buckets with crowded bins.
+    """
     bucket = present(p.bucket)
     summary = f"sort a bucket of up to {capacity(p)} keys on chip"
     arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
@@ -171,7 +174,7 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     sort = holding(summing(kernel(p, "bucket", summary, bucket, buffers, arrays, template=template), p), p)
     sort = bin_sort.with_room(sort)
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="at_once")
-    if p.pieces:  # a kernel of `pieces` sorts crowded buckets, in global memory
+    if p.pieces:  # the kernel `range_sort` of `pieces` sorts crowded buckets, in global memory
         data = OnChip(bins=replace(bins, crowd=bin_sort.SPREAD), groups=CHIP)
         return (replace(sort, data=data),)
     sort = replace(sort, data=OnChip(bins=bins))
@@ -181,10 +184,9 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
-    """The kernel that sorts a bucket by counting.
+    """The kernel that sorts each bucket by counting.
 
-    Local memory holds the keys to store next, the counters, and a list of the long runs of equal keys.  Each word holds
-    two counters.
+    Local memory holds the keys to store next, the counters (two in each word), and a list of long runs of equal keys.
     """
     counting = present(p.counting)
     arrays = (
@@ -196,5 +198,5 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     summary = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
     buffers, template = (DESTINATION, WORDS), f"{_BUCKET_SORT}:counted_bucket"
     counter = summing(kernel(p, "bucket_count", summary, counting, buffers, arrays, template=template), p)
-    fits = 2 if counting.work_group <= LANES else 1  # work-groups of a core: each takes half of the local memory
+    fits = 2 if counting.work_group <= LANES else 1  # work-groups of a core: each takes half of its local memory
     return (replace(counter, resident=fits if p.resident else 0, data=counting),)

@@ -1,4 +1,4 @@
-"""The keys that a hybrid sort adds to its table in a target file."""
+"""The keys of the target table of a hybrid sort, in addition to those of its fallback."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CROWDED = {
         greatest=11,
     ),
 }
-"""The key that states the bits of the digits by which buckets with crowded bins are sorted."""
+"""The target key for the bits of a digit, in sorts of buckets with crowded bins."""
 
 SAMPLE = {
     "sample": Field(
@@ -27,9 +27,9 @@ SAMPLE = {
         greatest=8192,
     ),
 }
-"""The key that states the size of the sample.
+"""The target key for the size of the sample.
 
-Before any key moves, the sample shows whether buckets could hold the keys.
+By the sample, kernels decide whether to try buckets, before any key of the array moves.
 """
 
 FIELDS: Mapping[str, Field] = {
@@ -43,4 +43,4 @@ FIELDS: Mapping[str, Field] = {
 }
 
 FALLBACK = "fallback"
-"""The key that names the fallback: the strategy that sorts keys which buckets cannot hold."""
+"""The target key for the fallback: the strategy that sorts the array if a bucket exceeds what a work-group holds."""

@@ -1,4 +1,4 @@
-"""The stage for keys without values: two partitions bring keys into buckets, which are sorted on chip."""
+"""The stage for keys without values: two partitions bring keys into buckets, then a work-group sorts each bucket."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 @dataclass(frozen=True, slots=True)
 class KeyBuckets(Stage):
-    """The stage that the records `partition`, `bucket` and `counting` of a shape describe."""
+    """The stage of the parameters `p.partition`, `p.bucket` and `p.counting`."""
 
     @property
     def span(self) -> tuple[int, int]:
@@ -33,14 +33,14 @@ class KeyBuckets(Stage):
         return (*partition.kernels(self.p), *self._buckets())
 
     def _buckets(self) -> tuple[Kernel, ...]:
-        """The kernels that sort buckets: one if buckets are sorted by counting or cut into pieces, else two.
+        """The kernel that sorts buckets and, in some sorts, a second kernel for buckets with crowded bins.
 
-        The second of two kernels sorts the buckets with crowded bins.
+        There is no second kernel with `p.counted` or `p.pieces`.
         """
         return buckets.kernels(self.p, rank_arrays(buckets.rest(self.p)))
 
     def steps(self, high: int) -> list[Step]:
-        """Return the plan rows of this stage in sorts by all bits, for the counts of the span up to `high`."""
+        """Return the plan rows of this stage, for counts of `span` up to `high`, in sorts by all bits."""
         p = self.p
         bound = {**BOUND, partition.PARTITIONED.name: OTHER, "words": words_binding(p)}
         low, high = self.span[0], min(high, self.span[1])
@@ -53,12 +53,12 @@ class KeyBuckets(Stage):
 
         first = partition.begin(p)
         if not p.looks_back and p.signature.bit_range:
-            # in a sort by fewer bits, the kernel sets its flags so that all passes run
+            # this row also runs in sorts by fewer bits: the kernel then sets the flags so that all passes run
             launches = [launch(first, bound, low, high, fixed(1), BitRange())]
         else:
             launches = rows(first)
         tile, more = buckets.tile(p), 1 if p.sampled else 0
-        # for each value of the first digit, the second partition may have a partial tile
+        # each value of the first digit has tiles of its own, of which the last may be partial
         second = grid(Grid(add=p.partition_radix * tile, div=tile))
         launches += rows(
             partition.histogram(p), grid(Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more))
@@ -73,10 +73,10 @@ class KeyBuckets(Stage):
         return launches
 
     def _bucket_grids(self) -> list[list[Span]]:
-        """The grids of each kernel that sorts buckets, in the order of the kernels.
+        """The grids of the kernels that sort buckets: a list of grids for each kernel.
 
-        A bucket sort has one grid for each number of buckets, so that no work-group is without a bucket.  An empty
-        work-group takes 2.4 ns, which matters because a bucket sort is short.
+        The first kernel has one grid for each number of buckets, so that no work-group is without a bucket.  A
+        work-group without a bucket takes 2.4 ns, which matters because a bucket sort is short.
         """
         p, most = self.p, self.span[1]
         if p.counted:
@@ -85,7 +85,7 @@ class KeyBuckets(Stage):
         return [sort, [(0, most, Grid(add=-1, div=buckets.limit(p), mul=2, cap=buckets.groups(p)))]]
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes that a launch moves for `n` keys that buckets hold; launches of the fallback move none."""
+        """Return the bytes that a launch moves for `n` keys, if every bucket fits a work-group; 0 for the fallback."""
         p = self.p
         read, count = n * p.key.bytes, 1 << sum(buckets.widths(p, n)) if n > buckets.limit(p) else 1
         bytes_of = {
@@ -104,13 +104,13 @@ class KeyBuckets(Stage):
         return known.get(step.kernel, 0 if self.serves(n) else None)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the count above which buckets are tried, and the counts above which the number of buckets doubles."""
+        """Yield the count above which buckets are tried, and the counts above which there are twice as many buckets."""
         least, limit = self.span[0], buckets.limit(self.p)
         yield least
         yield from (limit << bits for bits in range(2 * self.p.partition_bits + 1) if limit << bits > least)
 
     def problems(self, device: Device) -> Iterator[Problem]:
-        """Yield the problems of the records `partition`, `bucket` and `counting` on a device."""
+        """Yield the problems of `p.partition`, `p.bucket` and `p.counting` on a device."""
         p, tiles, bucket = self.p, self.p.partition, self.p.bucket
         if tiles is None or bucket is None:
             lone = "partition" if tiles else "bucket" if bucket else "counting" if p.counting else ""
@@ -123,9 +123,9 @@ class KeyBuckets(Stage):
         yield from shapes or [*self._counts(tiles, bucket)] or self._counting(device)
 
     def _counts(self, tiles: Partition, bucket: Bucket) -> Iterator[Problem]:
-        """The problems of counts, and of the list of buckets.
+        """The problems of `partition.above`, and of the number of buckets.
 
-        The list takes the region of tile states, so that region must have room for all buckets.
+        The list of buckets takes the region of the fallback's tile states, which must suffice for all buckets.
         """
         p, limit, least = self.p, bucket.limit, self.span[0]
         if p.key.bytes < 4:
@@ -139,9 +139,10 @@ class KeyBuckets(Stage):
             yield "bucket.items", problem, "give more, or more bits, or fewer items"
 
     def _counting(self, device: Device) -> Iterator[Problem]:
-        """Yield the problems of buckets that are sorted by counting.
+        """Yield the problems of `p.counting`.
 
-        The two digits must cover all bits that are not counted, and scratch must have room for the list of buckets.
+        The two digits of the partitions must cover all bits that are not counted.  Scratch must have room for the list
+        of buckets.
         """
         p = self.p
         if p.counting is None:

@@ -1,4 +1,7 @@
-"""The stage for keys with values of 4 bytes: two stable passes by the highest digits, then buckets sorted on chip."""
+"""The stage for pairs (keys with values of 4 bytes): two passes bring pairs into buckets, which are sorted on chip.
+
+The passes by the two highest digits are stable.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +26,9 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 @dataclass(frozen=True, slots=True)
 class PairBuckets(Stage):
-    """The stage that the record `pair_bucket` describes, for shapes without a sample.
+    """The stage of the parameter `p.pair_bucket`, in sorts without a sample.
 
-    The stage for shapes with a sample is `hsgen.algorithms.radix.hybrid.pieces.Pieces`.
+    In sorts with a sample, `hsgen.algorithms.radix.hybrid.pieces.Pieces` takes its place.
     """
 
     @property
@@ -39,9 +42,9 @@ class PairBuckets(Stage):
         return (*most, replace(last, common=pairs.common(self.p)) if self.p.looks_back else last)
 
     def steps(self, high: int) -> list[Step]:
-        """Return the plan rows of this stage in sorts by all bits, for the counts of the span up to `high`.
+        """Return the plan rows of this stage, for counts of `span` up to `high`, in sorts by all bits.
 
-        The rows include the two passes before the buckets.
+        The rows include those of the two passes before the buckets.
         """
         p = self.p
         bound = {**BOUND, "bounds": values_binding(p), "words": words_binding(p)}
@@ -54,7 +57,7 @@ class PairBuckets(Stage):
         if p.waitless:
             begin = pair_passes.begin(p)
             if p.signature.bit_range:
-                # in a sort by fewer bits, the kernel sets the status so that all passes run
+                # this row also runs in sorts by fewer bits: the kernel then sets the status so that all passes run
                 launches.append(launch(begin, bound, low, high, fixed(1), BitRange()))
             else:
                 launches += rows(begin, fixed(1))
@@ -71,10 +74,10 @@ class PairBuckets(Stage):
         return launches + rows(pair_passes.fallback(p), fixed(1), 0 if p.waitless else DIRECT)
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes that a launch moves for `n` keys that buckets hold.
+        """Return the bytes that a launch moves for `n` pairs, if every bucket fits a work-group.
 
-        The passes after the buckets then move nothing.  The guards of the two passes before the buckets have the range
-        "whole", which tells them from the passes after the buckets.
+        The passes after the buckets then move nothing.  A row of a pass before the buckets has the guard range "whole";
+        a row of a pass after the buckets has another range.
         """
         if not self.serves(n):
             return None
@@ -94,11 +97,11 @@ class PairBuckets(Stage):
         return bytes_of.get(step.kernel)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the count above which buckets are tried, and the counts above which the number of buckets doubles."""
+        """Yield the count above which buckets are tried, and the counts above which there are twice as many buckets."""
         yield from test_counts(self.p)
 
     def problems(self, device: Device) -> Iterator[Problem]:
-        """Yield the problems of the record `pair_bucket` on a device."""
+        """Yield the problems of `p.pair_bucket` on a device."""
         p, bucket = self.p, self.p.pair_bucket
         if bucket is None:
             return
@@ -110,14 +113,14 @@ class PairBuckets(Stage):
 
 
 def test_counts(p: Hybrid) -> Iterator[int]:
-    """Yield the count above which buckets of pairs are tried, and those above which the number of buckets doubles."""
+    """Yield the count above which buckets of pairs are tried, and those above which there are twice as many buckets."""
     low, limit = pairs.least(p), pairs.limit(p)
     yield low
     yield from (limit << b for b in range(pairs.top_bits(p) + 1) if limit << b > low)
 
 
 def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
-    """The plan rows of pass `number`, which runs before the buckets and before the passes by lower digits."""
+    """The plan rows of pass `number`, which runs before the buckets, for counts above `low` up to `high`."""
     if p.looks_back:
         return onesweep.sweeps(p, number, low, high, "whole")
     rows = [replace(s, guard=s.guard.within(low, high)) for s in reduce_scan.counted(p, number, DIRECT)]
@@ -137,8 +140,8 @@ def _sizes(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
 def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     """The problems of counts and of local memory.
 
-    In a bucket, a slot number replaces the highest bits of each key.  The keys of a bucket must therefore share at
-    least as many highest bits as a slot number has.
+    In the bucket sort, the slot replaces the highest bits of each key.  The keys of a bucket must therefore share at
+    least as many highest bits as a slot has.
     """
     count = len(p.digits)
     need = bucket.size * (p.key.held + 4) + NEAR * p.key.held + 4 * bucket.bins + 8 * bucket.work_group + 24

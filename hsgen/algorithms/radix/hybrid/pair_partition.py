@@ -1,9 +1,10 @@
-"""The stage for small counts of 32-bit keys with values of 4 bytes: one launch brings keys and indices into buckets.
+"""The stage for small counts of pairs (32-bit keys with values of 4 bytes): one launch brings pairs into buckets.
 
-A bucket is sorted on chip by key and, among equal keys, by index.  The sort is therefore stable, although pairs reach
-their bucket in any order.  The index of a key also tells where its value is.  The partition replaces the two
-stable passes of `pair_buckets`, and no work-group waits for another.  If a bucket would get too many pairs, the
-fallback sorts all pairs.
+The launch, a partition, replaces the two stable passes of `pair_buckets`.  In the partition, no work-group waits for
+another, and pairs reach their buckets in any order.  The partition moves each key together with its index in the
+source, not with its value.  A work-group sorts a bucket on chip by key and, among equal keys, by index, so the sort is
+stable.  The work-group then loads the values by their indices.  If a bucket would get more pairs than a work-group
+holds, the fallback sorts all pairs.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Signature
 from hsgen.core.plan import Grid, Step, fixed
 
-PAIRS = Buffer(name="pairs", type="pair")  # in scratch, where other kernels have the second buffers of keys and values
+PAIRS = Buffer(name="pairs", type="pair")  # in scratch, in the place of the second buffers of keys and values
 _READ = replace(PAIRS, read_only=True)
 
 
 def tile(p: Hybrid) -> int:
-    """Return the number of pairs that a work-group partitions at once."""
+    """Return the number of pairs of a tile, which a work-group partitions at once."""
     return present(p.pair_partition).size
 
 
@@ -43,15 +44,15 @@ def least(p: Hybrid) -> int:
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count of pairs that are partitioned; more pairs take two passes before buckets."""
+    """Return the greatest count of pairs that are partitioned.  For more pairs, two passes precede the buckets."""
     return pairs.least(p)
 
 
 @dataclass(frozen=True, slots=True)
 class PairPartition(Stage):
-    """The stage that the record `pair_partition` describes.
+    """The stage of the parameter `p.pair_partition`.
 
-    The lanes and the items of a bucket are those of the record `pair_bucket`.
+    The bucket sort has the lanes and the items of `p.pair_bucket`.
     """
 
     @property
@@ -66,9 +67,9 @@ class PairPartition(Stage):
     def steps(self) -> list[Step]:
         """Return the plan rows of this stage.
 
-        The first row runs in every sort.  Its kernel sets the status to "fallback", which a later kernel changes if it
-        partitions the pairs.  The other rows run only in out-of-place sorts by all bits.  In place, a bucket would
-        overwrite values that another bucket reads later.
+        The first row runs in every sort.  Its kernel sets the status to `Status.fallback`.  The kernel that partitions
+        the pairs changes the status to `Status.partitioned`.  The other rows run only in out-of-place sorts by all
+        bits: in place, the sort of a bucket would overwrite values that the sort of another bucket has yet to read.
         """
         p, (low, high) = self.p, self.span
         bound = {**BOUND, PAIRS.name: OTHER, "words": words_binding(p)}
@@ -79,7 +80,7 @@ class PairPartition(Stage):
         return rows
 
     def _bucket_grids(self) -> list[Span]:
-        """The grids of the bucket sort: one grid for each number of buckets, as in `KeyBuckets`."""
+        """The grids of the bucket sort: one grid for each number of buckets, as in `stage.numbered`."""
         p, limit = self.p, pairs.limit(self.p)
         if p.signature.device_count:
             return [(0, most(p), Grid(add=-1, div=limit, mul=2, cap=p.pair_partition_radix))]
@@ -87,7 +88,7 @@ class PairPartition(Stage):
         return [(limit << b - 1 if b > 1 else 0, limit << b, fixed(1 << b)) for b in bits]
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes that a launch moves for `n` pairs that buckets hold; launches of the fallback move none."""
+        """Return the bytes that a launch moves for `n` pairs, if every bucket fits a work-group; 0 for the fallback."""
         if not self.serves(n):
             return None
         p = self.p
@@ -102,9 +103,9 @@ class PairPartition(Stage):
         return bytes_of.get(step.kernel, 0)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the count above which pairs are partitioned, and further counts of the span.
+        """Yield the count above which pairs are partitioned, and further counts for which the stage runs.
 
-        At these counts, the number of buckets doubles, or there are 1, 2 or 3 full tiles.
+        Above such a count, there are twice as many buckets; or the count is 1, 2 or 3 full tiles.
         """
         p = self.p
         yield least(p)
@@ -112,7 +113,7 @@ class PairPartition(Stage):
         yield from (n for n in (*doubled, *(tile(p) * k for k in (1, 2, 3))) if self.serves(n))
 
     def problems(self, device: Device) -> Iterator[Problem]:
-        """Yield the problems of the record `pair_partition`, if `pair_bucket` has no problem."""
+        """Yield the problems of `p.pair_partition` on a device, if `p.pair_bucket` has no problem."""
         p, tiles, bucket = self.p, self.p.pair_partition, self.p.pair_bucket
         if tiles is None:
             return
@@ -131,9 +132,9 @@ class PairPartition(Stage):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases(Body):
-    """The variants of the phases of all these kernels, as names of templates.
+    """The variants of the kernels of this stage (see `hsgen.algorithms.radix.phases`).
 
-    buckets: the variant that computes how many highest bits the keys of a bucket share.
+    buckets: how a kernel computes the number of highest bits that the keys of a bucket share.
     """
 
     buckets: str = "radix/hybrid/variants.j2:pairs"
@@ -144,7 +145,7 @@ def _partition(
 ) -> Kernel:
     """A kernel whose template is the macro `macro` of pair_partition.j2.
 
-    sums: whether the lanes of the kernel compute prefix sums.
+    sums: whether the lanes of the kernel compute prefix sums, by subgroup operations.
     """
     lanes, template = present(p.pair_partition).work_group, f"radix/hybrid/pair_partition:{macro}"
     return replace(_kernel(p, name, summary, buffers, arrays, lanes, template=template, sums=sums), data=Phases())
@@ -164,7 +165,7 @@ def histogram(p: Hybrid) -> Kernel:
 
 
 def partition(p: Hybrid) -> Kernel:
-    """Return the kernel that stores each key, together with its index, in the key's bucket."""
+    """Return the kernel that stores each key, together with its index, to the key's bucket."""
     lanes = sums(present(p.pair_partition).work_group, p.subgroup)
     arrays = (
         word_array("counts", p.pair_partition_radix),
@@ -177,10 +178,10 @@ def partition(p: Hybrid) -> Kernel:
 
 
 def bucket(p: Hybrid) -> Kernel:
-    """Return the kernel that sorts a bucket, with the lanes and the items of the record `pair_bucket`.
+    """Return the kernel that sorts each bucket, with the lanes and the items of `p.pair_bucket`.
 
-    If one bin has more keys than an eighth of the capacity of a bucket, the bins are crowded.  The kernel then sorts
-    the bucket by a network, which is faster than comparing the keys of a bin with each other.
+    Bins are crowded if a bin has more keys than an eighth of the capacity of a bucket.  The kernel then sorts the
+    bucket by a bitonic network, which is faster than comparing the keys of such a bin with each other.
     """
     pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
     shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.pair_partition).bins)
@@ -205,7 +206,10 @@ def _kernel(
     template: str,
     sums: bool,
 ) -> Kernel:
-    """A kernel whose work-group has `lanes` lanes; `sums` says whether these lanes compute prefix sums."""
+    """A kernel of this stage; its work-groups have `lanes` lanes.
+
+    sums: whether the lanes compute prefix sums, by subgroup operations.
+    """
     return Kernel(
         name=name,
         template=template,
@@ -221,7 +225,7 @@ def _kernel(
 
 
 def _bins(tiles: stages.PairPartition, bucket: PairBucket) -> Iterator[Problem]:
-    """The problems of the number of bins: every lane of a work-group must scan the same number of bins."""
+    """The problems of `pair_partition.bins`: all lanes of a work-group must have the same number of bins to scan."""
     if tiles.bins % bucket.work_group or tiles.bins & tiles.bins - 1 or tiles.bins > 65536:
         problem = f"{tiles.bins} bins are no power of two that {bucket.work_group} lanes share out"
         yield "pair_partition.bins", problem, "give a multiple of these lanes, up to 65536"

@@ -1,7 +1,8 @@
-"""The kernels around the two passes by the highest digits that bring pairs into buckets, and the bucket sort.
+"""The kernels before and after the two passes that bring pairs into buckets, and the bucket sort.
 
-The passes themselves are kernels of the fallback.  The kernels of this module decide whether the two passes run first,
-find the buckets, sort them, and decide which passes are left.
+The fallback runs its passes from the lowest digit to the highest.  Here, its passes by the two highest digits run
+*ahead* of all others.  The kernels of this module first decide whether the two passes run ahead.  After the two passes,
+the kernels find the buckets, sort them, and decide which passes of the fallback must still run.
 """
 
 from __future__ import annotations
@@ -19,21 +20,23 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 BOUNDS = Buffer(name="bounds", type="u32")
-"""The buffer of the starts of buckets and of the list of crowded buckets, in place of the second buffer of values."""
+"""The buffer of the starts of buckets and of the list of crowded buckets; it is the second buffer of values in scratch.
+"""
 _PAIRS = (DESTINATION, VALUES_OUT, BOUNDS, WORDS)
 _SETS = 4
-"""Number of counters that a work-group has for each value of the highest digit.  Several counters reduce contention if
-many keys have the same digit.
+"""Number of copies of each counter in a work-group that counts the highest digit.
+
+With several copies, fewer lanes wait for the same counter if many keys have the same digit.
 """
 _BYTES = 64
-"""Bytes of keys that a lane loads before it counts the first of them."""
+"""Bytes of keys that a lane loads at once before it counts the first of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPasses(Body):
-    """The variants of the phases, as names of templates.
+    """The variants of the kernels of this module (see `hsgen.algorithms.radix.phases`).
 
-    buckets: the variant that computes how many highest bits the keys of a bucket share.
+    buckets: how a kernel computes the number of highest bits that the keys of a bucket share.
     counters: the counters, if the kernel counts a digit; else None.
     """
 
@@ -55,41 +58,44 @@ def _kernel(
 
 
 def begin(p: Hybrid) -> Kernel:
-    """Return the kernel that clears the histogram of the highest digit, for a reduce-scan fallback."""
+    """Return the kernel that clears the histogram of the highest digit, if the fallback is reduce-scan."""
     return _kernel(p, "ahead_begin", "begin", "clear the histogram of the highest digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the highest digit, for a reduce-scan fallback."""
+    """Return the kernel that counts the highest digit of all keys, if the fallback is reduce-scan."""
     counters = Counters(radix=p.radix, lanes=p.work_group, sets=_SETS, at_once=min(_BYTES // p.key.bytes, p.items))
     counts = (word_array("counts", _SETS * p.radix),)
     return _kernel(p, "ahead_histogram", "histogram", "count the highest digit", (SOURCE, WORDS), counts, counters)
 
 
 def decide(p: Hybrid) -> Kernel:
-    """Return the kernel that decides whether the two passes run first, for a reduce-scan fallback."""
+    """Return the kernel that decides whether the two passes run ahead, if the fallback is reduce-scan.
+
+    The kernel reads the histogram of the highest digit.
+    """
     return _kernel(
         p, "ahead_decide", "decide", "say whether the passes by the two highest digits run ahead of others", (WORDS,)
     )
 
 
 def starts(p: Hybrid) -> Kernel:
-    """Return the kernel that scans the histograms of all passes, for a fallback with look-back.
+    """Return the kernel that turns the histograms of all passes into digit starts, if the fallback uses look-back.
 
-    The kernel also decides whether the two passes run first.
+    By the histogram of the highest digit, the kernel also decides whether the two passes run ahead.
     """
     summary = "turn the histograms into starts; say whether the passes by the two highest digits run ahead"
     return _kernel(p, "ahead_starts", "starts", summary, (WORDS,), digit_arrays(p))
 
 
 def bounds(p: Hybrid) -> Kernel:
-    """Return the kernel that finds the first key of each bucket, by binary search after the two passes."""
+    """Return the kernel that finds the first pair of each bucket after the two passes, by binary search."""
     macro = "counted_bounds" if p.waitless else "bounds"
     return _kernel(p, "bucket_bounds", macro, "find where each bucket begins", (DESTINATION, BOUNDS, WORDS))
 
 
 def bucket(p: Hybrid) -> Kernel:
-    """Return the kernel that sorts buckets on chip."""
+    """Return the kernel in which each work-group sorts one bucket on chip."""
     return pairs.on_chip(p, _PAIRS)
 
 
@@ -106,12 +112,12 @@ def crowded(p: Hybrid) -> Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowded(PairPasses):
-    """Input of the template of the kernel that sorts crowded buckets.
+    """The data of the kernel that sorts buckets with crowded bins.
 
-    shape: the shape with which a work-group sorts a bucket digit by digit.
-    groups: the number of work-groups that sort crowded buckets.
-    slot_mask: the mask of the bits of a key that hold a slot number.
-    index: whether the sort is an argsort, whose caller may discard keys.
+    shape: the parameters with which a work-group sorts a bucket digit by digit.
+    groups: the number of work-groups of the kernel, which share the listed buckets.
+    slot_mask: the mask of the bits of a key that hold the slot.
+    index: whether the sort is an argsort, whose caller may discard the sorted keys.
     """
 
     shape: Hybrid
@@ -121,7 +127,7 @@ class Crowded(PairPasses):
 
 
 def fallback(p: Hybrid) -> Kernel:
-    """Return the kernel that runs after the bucket sort, and decides which passes are left."""
+    """Return the kernel that decides after the bucket sort which passes of the fallback must still run."""
     summary = "say which passes are left, if any"
     return _kernel(p, "ahead_fallback", "counted_fallback" if p.waitless else "fallback", summary, (WORDS,))
 

@@ -1,15 +1,14 @@
 """The bucket sort of pairs (keys with values), and the numbers that describe buckets of pairs.
 
-Two stable passes sort the pairs by the two highest digits.  Keys that share their highest bits are then adjacent and in
-their original order.  Keys with the same highest bits are a *bucket*, which one work-group sorts on chip.
+Two stable passes sort the pairs by the two highest digits.  Pairs whose keys share their highest bits are then adjacent
+and in their original order.  They are a *bucket*, which one work-group sorts on chip.
 
-A *slot* is the position of a key in its bucket before the bucket sort.  The keys of a bucket share at least as many
-highest bits as a slot number has.  The slot number therefore replaces shared bits of each key.  All keys of the bucket
-then differ, so any sort of them is stable, and each key tells the slot of its value.
+A *slot* is the position of a pair in its bucket before the bucket sort.  The keys of a bucket share at least as many
+highest bits as a slot has.  The bucket sort replaces these bits of each key by the slot.  All keys of the bucket then
+differ, so even an unstable sort gives a stable result.  Each sorted key tells the slot of its value.
 
-The sort follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Unlike
-their passes, the passes here are stable.  If a bucket has more pairs than a work-group holds, passes over all digits
-sort the pairs.
+The sort follows Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017), but with
+stable passes.  If a bucket has more pairs than a work-group holds, passes over all digits sort the pairs.
 """
 
 from __future__ import annotations
@@ -30,30 +29,28 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
 
 EARLY = 1 << 8
-"""A flag in the number of a pass that precedes buckets.
+"""A flag in `pass_order`, for passes that precede buckets.
 
-Buckets read the keys, so such a pass stores keys even if the caller of an argsort discards the sorted keys.
+A pass with the flag always stores keys, because the bucket sort reads them.  Other passes store no keys if the caller
+of an argsort discards them.
 """
-_LANES = 1024  # lanes that a core with 65536 registers holds, at 64 registers a lane
-_LOCAL = 1 << 17  # bytes of local memory per work-group above which a core holds only one
+_LANES = 1024  # lanes that a core with 65536 registers holds if each lane uses 64 registers
+_LOCAL = 1 << 17  # bytes: a core holds only one work-group that uses more local memory than this
 _GROUPS = 256  # the most work-groups that sort crowded buckets
 SLACK = 15
-"""Number of low bits that hold `limit` in the argument `hsgen.algorithms.radix.hybrid.pieces.sizes`.
-
-The next five bits state by how much the capacity of a bucket exceeds `limit`, in 128ths of `limit`.
-"""
+"""Number of low bits that hold `limit` in the kernel argument `hsgen.algorithms.radix.hybrid.pieces.sizes`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """The values of the word `pair_status` in scratch.
 
-    0: the pairs may be sorted by buckets.
-    uneven: buckets do not sort the pairs, for example because one of them would be too large.  If the fallback uses
+    0: the pairs go through buckets, as far as kernels know by now.
+    uneven: the pairs do not go through buckets, for example because a bucket would be too large.  If the fallback uses
     look-back, the word is always 0 or `uneven`.
-    sorted: buckets have sorted the pairs.
-    fallback: the fallback sorts the pairs by all its passes.
-    partitioned: one launch has partitioned the pairs (`pair_partition`), and buckets sort them.
+    sorted: the bucket sort has sorted the pairs.
+    fallback: the fallback sorts the pairs, by passes over all digits.
+    partitioned: one launch has partitioned the pairs (`pair_partition`), and the bucket sort follows.
     """
 
     uneven: int = 1
@@ -66,12 +63,12 @@ STATUS = Status()
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the most keys of a bucket that a work-group sorts on chip."""
+    """Return the most pairs that a bucket may have, which a work-group holds on chip."""
     return present(p.pair_bucket).size
 
 
 def limit(p: Hybrid) -> int:
-    """Return the greatest mean number of keys per bucket for which buckets are tried.
+    """Return the greatest mean number of pairs per bucket, by which `bits` chooses the number of buckets.
 
     The number is so low that, with uniform keys, hardly any bucket exceeds the capacity.
     """
@@ -79,19 +76,20 @@ def limit(p: Hybrid) -> int:
 
 
 def slot_bits(p: Hybrid) -> int:
-    """Return the number of bits of a slot number."""
+    """Return the number of bits of a slot."""
     return present(p.pair_bucket).slot_bits
 
 
 def top_bits(p: Hybrid) -> int:
-    """Return the sum of the bits of the two highest digits."""
+    """Return the number of bits of the two highest digits together."""
     return sum(width for _, width in p.digits[-2:])
 
 
 def bits(p: Hybrid, n: int) -> int:
-    """Return the number of highest bits that the keys of a bucket share, in a sort of `n` keys.
+    """Return the number b of highest bits that the keys of a bucket share, in a sort of `n` pairs.
 
-    The number is the least for which a bucket has at most `limit` keys on average.  Kernels compute the same number.
+    b is the least number, from 1 on, for which n / 2^b, the mean number of pairs per bucket, is at most `limit(p)`.
+    Kernels compute the same number.
     """
     return max(1, (-(-n // limit(p)) - 1).bit_length())
 
@@ -102,17 +100,17 @@ def least(p: Hybrid) -> int:
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count for which buckets are tried; for more pairs, two digits give too few buckets."""
+    """Return the greatest count for which buckets are tried.  For more pairs, two digits would give too few buckets."""
     return limit(p) << top_bits(p)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """Numbers derived from the shape, for the templates of buckets of pairs.
+    """Numbers derived from the parameters, for the templates of buckets of pairs.
 
-    Fields that are not explained here are the results of the functions of the same names.
-    slot_mask: the mask of the bits of a key that hold a slot number.
-    pair_partition_least: the count above which pairs may be partitioned by one launch; -1 if pairs never are.
+    capacity, limit, groups, least, most: the results of the functions of these names.
+    slot_mask: the mask of the bits of a key that hold the slot.
+    pair_partition_least: the count above which one launch may partition the pairs; -1 if there is no such launch.
     slack, repeated: the constants `SLACK` and `REPEATED`.
     """
 
@@ -128,9 +126,9 @@ class Sizes:
 
 
 def sizes(p: Hybrid) -> Sizes:
-    """Return the numbers that templates need for a shape.
+    """Return the numbers that templates need for the parameters `p`.
 
-    If the shape has no buckets of pairs, the numbers that depend on the size of buckets are 0.
+    If `p.pair_bucket` is None, the numbers that depend on it are 0.
     """
     values = dict(ABSENT)
     if p.pair_bucket:
@@ -141,16 +139,17 @@ def sizes(p: Hybrid) -> Sizes:
 
 
 ABSENT: Mapping[str, int] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
-"""Fields of `Sizes`, all 0, for kernels whose text does not depend on the size of buckets."""
+"""Fields of `Sizes`, all 0, for kernels whose text does not depend on these fields."""
 
 
 _ANY = PairBucket(work_group=1, items=1, bins=1)
 
 
 def common(p: Hybrid) -> Hybrid:
-    """Return the shape with a dummy size of buckets.
+    """Return the parameters with a dummy `pair_bucket`, if there is one, and without `pair_partition`.
 
-    The shape is `Kernel.common` of kernels whose text depends only on whether pairs have buckets, not on their size.
+    Kernels whose text does not depend on the size of buckets have the result as `Kernel.common`.  Sorts that differ
+    only in this size therefore share their text.
     """
     return replace(p, pair_bucket=p.pair_bucket and _ANY, pair_partition=None)
 
@@ -161,20 +160,20 @@ def groups(p: Hybrid) -> int:
 
 
 def bound_groups(p: Hybrid) -> int:
-    """Return the number of work-groups that suffice if each lane searches for the start of one bucket."""
+    """Return the number of work-groups of a kernel in which each lane searches for the start of one bucket."""
     return (1 << top_bits(p)) // p.work_group + 1
 
 
 def rest(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernel that sorts buckets with crowded bins.
+    """Return the parameters of the kernel `pair_bucket_rest`, which sorts buckets with crowded bins digit by digit.
 
-    The shape has no values, because each key includes the slot number of its value.
+    The result describes keys without values, because each key includes the slot of its value.
     """
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
 def on_chip(p: Hybrid, buffers: tuple[Buffer, ...]) -> Kernel:
-    """Return the kernel that sorts buckets on chip; if large buckets are cut into pieces, it also sorts the pieces."""
+    """Return the kernel that sorts each bucket on chip.  With `p.pieces`, the kernel also sorts pieces of buckets."""
     bucket = present(p.pair_bucket)
     lists = Array(name="tile", type="key", count=bucket.size), word_array("slot_values", bucket.size)
     pieces = (word_array("piece_bounds", 4), word_array("unordered", 1)) if p.pieces else ()
@@ -210,10 +209,11 @@ def kernel(
     template: str,
     lanes: int = 0,
 ) -> Kernel:
-    """Return a kernel that handles buckets of pairs.
+    """Return a kernel of the stages with buckets of pairs.
 
-    template: the template, in the folder ``templates/radix/hybrid``.
-    lanes: the lanes of a work-group; 0 means `p.work_group`.
+    data: the kernel's `Kernel.data`.
+    template: the name of the template in the folder ``templates/radix/hybrid``, and of the macro, as ``file:macro``.
+    lanes: the number of lanes of a work-group; 0 means `p.work_group`.
     """
     return Kernel(
         name=name,

@@ -1,4 +1,4 @@
-"""The parameters of a hybrid sort: the highest digits bring keys into buckets, and buckets are sorted on chip."""
+"""The parameters of a hybrid sort, in which the highest digits bring keys into buckets that are sorted on chip."""
 
 from __future__ import annotations
 
@@ -13,27 +13,29 @@ from hsgen.algorithms.radix.stages import present
 from hsgen.core.records import RECORD
 
 DIGIT = 9
-"""Each of the two digits by which keys without values are partitioned has at most this many bits."""
+"""The most bits of each of the two digits by which keys without values are partitioned."""
 WIDE_DIGIT = 10
-"""As `DIGIT`, for kernels with 64-bit indices."""
+"""The same for kernels with 64-bit indices, unless they sort buckets by counting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hybrid(Onesweep):
-    """The target table ``[radix.KEY.hybrid]``, and the table of its fallback.
+    """The target table ``[radix.KEY.hybrid]``.  The inherited fields are the parameters of the fallback.
 
-    The fallback consists of passes over all digits.  The fallback sorts the keys if buckets cannot hold them.
+    The fallback, passes over all digits, sorts the keys if a bucket has more keys than a work-group holds.
 
-    waitless: whether the fallback is reduce-scan, in which no work-group waits for another.  Otherwise the fallback
-    uses look-back, except in kernels with 64-bit indices.
-    sample: the number of sampled keys that are compared before any key moves; 0 means no sample.  If so many of them
-    agree that buckets could not hold the keys, buckets are not tried.
-    crowded_bits: the bits of the digits by which a bucket with crowded bins is sorted; 0 means `bits`.
-    partition, bucket: the two partitions and the bucket sort of keys without values
+    waitless: whether the fallback is reduce-scan, in which no work-group waits for another.  Otherwise the passes of
+    the fallback use look-back, except in kernels with 64-bit indices.
+    sample: the number of keys of a sample, which kernels compare before any key moves; 0 means no sample.  If too many
+    of the sampled keys agree in their highest bits, buckets are not tried, and the fallback sorts the keys.
+    crowded_bits: the bits of the digits by which a work-group sorts a bucket with crowded bins; 0 means `bits`.
+
+    Each of the following stages is absent if its field is None:
+    partition, bucket: for keys without values, the two partitions and the bucket sort
     (`hsgen.algorithms.radix.hybrid.buckets`).
-    counting: the bucket sort of keys without values in kernels with 64-bit indices, if it counts keys.
-    pair_bucket: the bucket sort of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
-    pair_partition: the partition of small counts of such pairs (`hsgen.algorithms.radix.hybrid.pair_partition`).
+    counting: for keys without values in kernels with 64-bit indices, a bucket sort by counting in place of `bucket`.
+    pair_bucket: for keys with values of 4 bytes, the bucket sort (`hsgen.algorithms.radix.hybrid.pairs`).
+    pair_partition: for small counts of such pairs, the partition (`hsgen.algorithms.radix.hybrid.pair_partition`).
     """
 
     STRATEGY: ClassVar[str] = "hybrid"
@@ -48,57 +50,61 @@ class Hybrid(Onesweep):
 
     @property
     def has_key_buckets(self) -> bool:
-        """Whether large counts of keys without values are first partitioned into buckets, in sorts by all bits."""
+        """Whether large counts of keys without values are partitioned into buckets; false in sorts by fewer bits."""
         return self.partition is not None and (self.begin, self.end) == (0, None)
 
     @property
     def counted(self) -> bool:
-        """Whether a bucket of keys without values is sorted by counting, instead of by comparisons within bins."""
+        """Whether a work-group sorts a bucket of keys without values by counting, not by bins."""
         return self.index64 and self.counting is not None
 
     @property
     def has_pair_buckets(self) -> bool:
-        """Whether large counts of keys with values of 4 bytes are brought into buckets, in sorts by all bits."""
+        """Whether the sort brings large counts of keys with values of 4 bytes into buckets.
+
+        False in sorts by fewer bits, and if the passes of the fallback use look-back that may give up.
+        """
         all_bits = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
         passed = self.forward_progress or self.waitless
         return self.pair_bucket is not None and passed and all_bits and self.signature.value_bytes == 4
 
     @property
     def sampled(self) -> int:
-        """Number of keys of the sample; 0 if there is none.  Only a sort whose fallback uses look-back has a sample."""
+        """Number of keys of the sample; 0 if there is none.  Sorts whose fallback is reduce-scan have no sample."""
         return self.sample if self.looks_back and (self.has_key_buckets or self.has_pair_buckets) else 0
 
     @property
     def pieces(self) -> bool:
-        """Whether a sample chooses the passes before buckets, and large buckets are cut into pieces (`pieces`).
+        """Whether kernels choose by a sample how many passes run before buckets.
 
-        Keys of four digits without values do not gain by passes before buckets.  Two passes and buckets take as long as
-        two partitions and buckets.  Three passes and buckets take as long as four passes.
+        `hsgen.algorithms.radix.hybrid.pieces` describes these sorts.  False for keys without values that have at most
+        four digits, because such keys would gain nothing.  Two passes and buckets take as long as two partitions and
+        buckets.  Three passes and buckets take as long as four passes.
         """
         return self.sampled > 0 and (self.has_pair_buckets or len(self.digits) > 4)
 
     @property
     def rounds(self) -> int:
-        """Number of rounds that compare the keys of the sample.
+        """Number of rounds in which a work-group compares the keys of the sample.
 
-        The first round compares the 2 highest digits, the second the 3 highest, and so on.  The last round compares all
-        bits.
+        The first round compares the 2 highest digits of the keys, the second the 3 highest, and so on.  The last round
+        compares all bits.
         """
         return min(5 if self.has_pair_buckets else 4, len(self.digits) - 1)
 
     @property
     def most_equal(self) -> int:
-        """Greatest mean number of equal keys for which buckets are tried, because equal keys crowd bins."""
+        """The mean number of copies of a key, estimated by the sample, above which buckets are not tried (`EQUAL`)."""
         return EQUAL
 
     @property
     def partitions_pairs(self) -> bool:
-        """Whether one launch partitions small counts of pairs into buckets."""
+        """Whether one launch partitions small counts of pairs into buckets, in place of two passes."""
         return self.pair_partition is not None and self.has_pair_buckets and self.key.bytes == 4
 
     @property
     def pair_partition_radix(self) -> int:
-        """The greatest number of buckets of partitioned pairs, a power of two; 0 if pairs are not partitioned."""
+        """The most buckets into which one launch partitions pairs, a power of two; 0 if there is no such launch."""
         if self.pair_bucket is None or not self.partitions_pairs:
             return 0
         most = max(self.pair_bucket.start, self.alone)
@@ -107,12 +113,12 @@ class Hybrid(Onesweep):
 
     @property
     def looks_back(self) -> bool:
-        """Whether the fallback uses look-back.  Kernels with 64-bit indices never do."""
+        """Whether the passes of the fallback use look-back.  False in kernels with 64-bit indices."""
         return not (self.index64 or self.waitless)
 
     @property
     def partition_bits(self) -> int:
-        """Each digit of the two partitions has at most this many bits; the number depends on the width of indices."""
+        """The most bits of each of the two digits of the partitions: `DIGIT` or `WIDE_DIGIT`."""
         return WIDE_DIGIT if self.index64 and not self.counted else DIGIT
 
     @property
@@ -122,7 +128,7 @@ class Hybrid(Onesweep):
 
     @property
     def room(self) -> stages.Room | None:
-        """The scratch that buckets need; None if there are no buckets."""
+        """The additional scratch for buckets; None if the sort has no buckets."""
         if not (self.has_key_buckets or self.has_pair_buckets):
             return None
         return stages.Room(
@@ -143,8 +149,7 @@ class Hybrid(Onesweep):
     def _pieces(self) -> tuple[int, int]:
         """The greatest mean number of keys per bucket, and the greatest count for which buckets are tried.
 
-        The greatest count is this mean times the greatest number of buckets, which is the number of values of two
-        digits.
+        The greatest count is this mean times the greatest number of buckets, one for each value of two digits.
         """
         if self.has_key_buckets:
             mean, bits = present(self.bucket).limit, 2 * self.partition_bits

@@ -21,12 +21,13 @@ PARTITIONED = Buffer(name="partitioned")
 _READ = replace(PARTITIONED, read_only=True)
 _FOLDER, _VARIANTS = "radix/hybrid/", "radix/hybrid/variants.j2:"
 _FIRST_SETS, _SECOND_SETS = 4, 2
-"""Number of counters that a work-group has for each value of the first digit, and of the second digit.
+"""Number of copies of each counter in a work-group that counts the first digit, and the second digit.
 
-Several counters reduce contention.  The first digit has more of them, because many keys may have the same first digit.
+With several copies, fewer lanes wait for the same counter.  The first digit has more, because many keys may have the
+same first digit.
 """
 _FIRST_BYTES, _SECOND_BYTES = 64, 32
-"""Bytes of keys that a lane loads before it counts the first of them, for the first and for the second digit."""
+"""Bytes of keys that a lane loads at once, before it counts the first of them: for the first and the second digit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +36,8 @@ class Counters:
 
     radix: the number of values of the digit.
     lanes: the number of lanes of the work-group.
-    sets: the number of counters for each value.
-    at_once: the number of keys that a lane loads before it counts the first of them.
+    sets: the number of copies of the counter of each value; a lane adds to one copy.
+    at_once: the number of keys that a lane loads at once before it counts the first of them.
     """
 
     radix: int
@@ -47,14 +48,14 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partitioning(Body):
-    """The variants of the phases of a partition, as names of templates, and derived numbers.
+    """The variants of the kernels of the partitions (see `hsgen.algorithms.radix.phases`), and derived numbers.
 
-    buckets: the variant that computes how many highest bits the keys of a bucket share.
-    width: the variant for indices of 32 or of 64 bits.
-    order_check: the variant that checks whether the keys are in order already, or that checks nothing.
-    sample: the variant in which one more work-group compares a sample of the keys, or in which there is no sample.
-    groups: the greatest number of work-groups that count the first digit, without the work-group of the sample.
-    capacity: the greatest number of keys of a bucket.
+    buckets: how a kernel computes the number of highest bits that the keys of a bucket share.
+    width: whether indices have 32 or 64 bits.
+    order_check: whether the first histogram kernel also checks if the keys are in order already.
+    sample: whether one more work-group of the first histogram kernel compares a sample of the keys.
+    groups: the greatest number of work-groups that count the first digit, without the one for the sample.
+    capacity: the most keys that a bucket may have.
     counters: the counters, if the kernel counts a digit; else None.
     """
 
@@ -80,7 +81,7 @@ def _data(p: Hybrid, counters: Counters | None = None) -> Partitioning:
 
 
 def _counters(p: Hybrid, sets: int, load: int) -> Counters:
-    """The counters of a work-group, with `sets` counters per value, whose lanes load `load` bytes of keys at once."""
+    """The counters of a work-group that partitions, with `sets` copies; a lane loads `load` bytes of keys at once."""
     tiles = present(p.partition)
     at_once = min(load // p.key.bytes, tiles.items)
     return Counters(radix=p.partition_radix, lanes=tiles.work_group, sets=sets, at_once=at_once)
@@ -102,12 +103,12 @@ def _kernel(
 
 
 def begin(p: Hybrid) -> Kernel:
-    """Return the kernel that clears the first histogram."""
+    """Return the kernel that clears the histogram of the first digit, and the status words of the partitions."""
     return _kernel(p, "partition_begin", "begin", "clear the histogram of the first digit", (WORDS,))
 
 
 def histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the first digit.  If there is a sample, one more work-group compares its keys."""
+    """Return the kernel that counts the first digit.  With a sample, one more work-group compares the sampled keys."""
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
     arrays = (word_array("counts", max(p.partition_radix * counters.sets, sampling(p))), *order_flag(p))
     return _kernel(p, "first_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
@@ -119,7 +120,7 @@ def _sums(p: Hybrid) -> tuple[Array, ...]:
 
 
 def starts(p: Hybrid) -> Kernel:
-    """Return the kernel that scans the first histogram."""
+    """Return the kernel that turns the histogram of the first digit into starts, cursors and tile numbers."""
     kernel = _kernel(
         p, "first_starts", "starts", "turn the histogram of the first digit into starts", (WORDS,), _sums(p)
     )
@@ -127,7 +128,7 @@ def starts(p: Hybrid) -> Kernel:
 
 
 def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
-    """The kernel with the local arrays with which a work-group partitions a tile, and with the arrays `more`."""
+    """The kernel with the local arrays that a work-group needs to partition a tile, and with the arrays `more`."""
     arrays = (
         Array(name="tile", type="key", count=buckets.tile(p)),
         word_array("counts", p.partition_radix),
@@ -140,7 +141,7 @@ def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
 
 
 def first(p: Hybrid) -> Kernel:
-    """Return the kernel that partitions the keys by the first digit."""
+    """Return the kernel that moves the keys from the source to `PARTITIONED`, partitioned by the first digit."""
     kernel = _kernel(
         p, "first_partition", "first", "partition the keys by the first digit", (SOURCE, PARTITIONED, WORDS)
     )
@@ -157,7 +158,7 @@ def second_histogram(p: Hybrid) -> Kernel:
 
 
 def bucket_starts(p: Hybrid) -> Kernel:
-    """Return the kernel that scans the second histograms."""
+    """Return the kernel that turns the histograms of the second digit into the starts and cursors of buckets."""
     kernel = _kernel(
         p,
         "second_starts",
@@ -170,7 +171,7 @@ def bucket_starts(p: Hybrid) -> Kernel:
 
 
 def second(p: Hybrid) -> Kernel:
-    """Return the kernel that partitions the keys by the second digit."""
+    """Return the kernel that moves the keys from `PARTITIONED` to their buckets in the destination."""
     kernel = _kernel(
         p, "second_partition", "second", "partition the keys by the second digit", (_READ, DESTINATION, WORDS)
     )

@@ -1,13 +1,13 @@
 """The stage with a sample: passes by some of the highest digits, then a sort of buckets, or of pieces of buckets.
 
 The stage `pair_buckets` always runs passes by two digits, and passes by all digits if a bucket is too large.  In this
-stage, a sample of the keys decides by which digits passes run: by 2 to 4 (pairs: 2 to 5) of the highest digits in which
-keys differ, or by all digits.
+stage, a kernel chooses the digits of the passes by a sample of the keys: 2 to 4 of the highest digits in which keys
+differ (2 to 5 for pairs), or all digits.
 
-A bucket that is too large is cut into *pieces*.  A cut lies between adjacent keys that differ in the digits of the
-passes.  A *range* is a bucket or a piece.  Ranges are sorted on chip.  If a range is too large, or if its keys crowd
-bins, one work-group sorts the range in global memory instead.  The work-group first checks whether the range is in
-order, as equal keys are.
+A bucket with more keys than a work-group holds is cut into *pieces*.  A cut lies between adjacent keys that differ in
+the digits of the passes.  A *range* is a bucket or a piece.  A work-group sorts a range on chip.  If the range has too
+many keys, or if its keys crowd bins, a later launch sorts the range in global memory.  The later launch first checks
+whether the range is in order already, as a range of equal keys is.
 """
 
 from __future__ import annotations
@@ -31,48 +31,49 @@ from hsgen.core.plan import Literal, Step, fixed
 _GROUPS = 528
 """The most work-groups that sort ranges in global memory."""
 AFTER_PASSES = Literal(value=1)
-"""The argument that tells the kernels of keys without values that they run after passes.  The same kernels also run
-after partitions, with another argument.
+"""The argument of kernels for keys without values, in launches after passes.
+
+The same kernels run after partitions with the argument 0.
 """
 
 
 def groups(p: Hybrid) -> int:
-    """Return the number of work-groups that sort ranges in global memory."""
+    """Return the number of work-groups of the launch that sorts ranges in global memory."""
     return min(p.groups, _GROUPS)
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the most keys of a bucket that a work-group sorts on chip, together with their values if they have any."""
+    """Return the most keys, with their values, that a work-group holds on chip."""
     return pairs.capacity(p) if p.has_pair_buckets else buckets.capacity(p)
 
 
 def limit(p: Hybrid) -> int:
-    """Return the greatest mean number of keys per bucket for which buckets are tried."""
+    """Return the greatest mean number of keys per bucket, by which kernels choose the number of buckets."""
     return pairs.limit(p) if p.has_pair_buckets else buckets.limit(p)
 
 
 def most(p: Hybrid) -> int:
-    """Return the greatest count for which buckets are tried; for more keys, two digits give too few buckets."""
+    """Return the greatest count for which buckets are tried.  For more keys, two digits would give too few buckets."""
     return limit(p) << pairs.top_bits(p)
 
 
 def sizes(p: Hybrid) -> int:
-    """Return the argument that tells kernels the limit and the capacity of buckets.
+    """Return the argument of the kernel `choose`: it holds `limit(p)` and `capacity(p)`.
 
-    The lowest `pairs.SLACK` bits hold the limit.  The next bits state by how much the capacity exceeds the limit, in
-    128ths of the limit, at most 31.
+    The lowest `pairs.SLACK` bits are the limit.  The next five bits are the capacity less the limit, in 128ths of the
+    limit, at most 31.
     """
     return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << pairs.SLACK
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernels:
-    """The kernels, in the order of their launches.
+    """The kernels of the stage, in the order of their launches.
 
     choose: chooses the digits of the passes.
-    bounds: finds the buckets after the passes.
+    bounds: finds the first key of each bucket after the passes.
     cut: cuts buckets that are too large into pieces.
-    sort: sorts ranges on chip.  For keys without values, this kernel also sorts buckets after partitions.
+    sort: sorts ranges on chip.  For keys without values, this kernel also has a launch after the partitions.
     settle: sorts the remaining ranges in global memory.
     """
 
@@ -84,7 +85,7 @@ class Kernels:
 
 
 def parts(p: Hybrid) -> Kernels:
-    """Return the kernels of this stage for a shape."""
+    """Return the kernels of this stage."""
     common = replace(pairs.sizes(p), **{**pairs.ABSENT, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and scan the histograms", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
@@ -94,7 +95,7 @@ def parts(p: Hybrid) -> Kernels:
         word_array("starts", p.radix),
         word_array("differing", p.key.bits // 32),
     )
-    tile = replace(p, items=max(1, p.items // 2))  # few ranges exceed such a tile, and lanes do not spill
+    tile = replace(p, items=max(1, p.items // 2))  # few ranges exceed half a tile, and lanes do not spill
     kind = "ranges_of_pairs" if p.has_pair_buckets else "ranges_of_keys"
     rest = ranking(tile, "range_sort", settle, moving(p, *ALL), more, template=f"radix/hybrid/range_sort:{kind}")
     *digits, mixed = digit_arrays(p)
@@ -117,26 +118,26 @@ def _key_sort(p: Hybrid) -> Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Pieces(Stage):
-    """The stage in which a sample chooses the passes before buckets, and large buckets are cut into pieces."""
+    """The stage that chooses the passes before buckets by a sample, and cuts large buckets into pieces."""
 
     @property
     def span(self) -> tuple[int, int]:
-        """(low, high): the stage serves counts above `low` up to `high`."""
+        """(low, high): the stage runs for counts above `low` up to `high`."""
         return (pairs.least(self.p) if self.p.has_pair_buckets else buckets.least(self.p)), most(self.p)
 
     def kernels(self) -> tuple[Kernel, ...]:
         """Return the kernels in the order of their launches.
 
-        For keys without values, the bucket sort is left out, because `KeyBuckets` has the same kernel.
+        For keys without values, the kernel `sort` is left out, because it is one of the kernels of `KeyBuckets`.
         """
         each, common = parts(self.p), pairs.common(self.p)
         first = (replace(k, common=common) for k in (each.choose, each.bounds, each.cut))
         return (*first, *([each.sort] if self.p.has_pair_buckets else []), replace(each.settle, common=common))
 
     def steps(self, low: int, high: int) -> tuple[list[Step], list[Step]]:
-        """Return two lists of plan rows: those before the passes and those after the passes.
+        """Return two lists of plan rows: those before the passes, and those after the passes.
 
-        The rows serve sorts by all bits of `low` + 1 to `high` keys.
+        The rows run for counts above `low` up to `high`, in sorts by all bits.
         """
         p = self.p
         each, bound, every = parts(p), rows.bound(p), pairs.bound_groups(p)
@@ -152,14 +153,15 @@ class Pieces(Stage):
         return [first], after if p.has_pair_buckets else [replace(s, argument=AFTER_PASSES) for s in after]
 
     def after_partitions(self, high: int) -> list[Step]:
-        """Return the plan row that sorts buckets with crowded bins after partitions."""
+        """Return the plan row of the kernel `settle` that sorts buckets with crowded bins after partitions."""
         low, high = buckets.least(self.p), min(high, buckets.most(self.p))
         return launched(parts(self.p).settle, rows.bound(self.p), [(0, high, fixed(groups(self.p)))], low, high)
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes that a launch moves for `n` keys that two digits distribute into buckets.
+        """Return the bytes that a launch moves for `n` keys, if every bucket of two digits fits a work-group.
 
-        Partitions and buckets have sorted keys without values before this stage, so its launches move no bytes.
+        Keys without values are then sorted before this stage, by partitions and buckets.  The launches of this stage
+        move 0 bytes.
         """
         p, count = self.p, 1 << pairs.bits(self.p, n) if self.p.has_pair_buckets else 0
         if not p.has_pair_buckets:
@@ -179,11 +181,11 @@ class Pieces(Stage):
         return bytes_of.get(step.kernel)
 
     def test_counts(self) -> Iterator[int]:
-        """Yield the test counts for buckets of pairs; `KeyBuckets` yields those for keys without values."""
+        """Yield the test counts for buckets of pairs.  `KeyBuckets` yields those for keys without values."""
         yield from pair_buckets.test_counts(self.p) if self.p.has_pair_buckets else ()
 
     def problems(self, device: Device) -> Iterator[Problem]:
-        """Yield the problems of a shape that has a sample; none if it has no sample."""
+        """Yield the problems of `p.sample` on a device; none if there is no sample."""
         p = self.p
         if not p.sample:
             return

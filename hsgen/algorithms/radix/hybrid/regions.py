@@ -1,4 +1,4 @@
-"""The regions that a hybrid sort adds to scratch, each as (name, number of words, meaning)."""
+"""The regions that a hybrid sort needs in scratch for its buckets, each as (name, number of words, meaning)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ CROWDED = "the number of buckets whose bins are crowded"
 
 
 def keys(values: int) -> Sizes:
-    """Return the regions for sorts of keys without values.
+    """Return the regions for buckets of keys without values.
 
-    values: the greatest number of values of each of the two digits by which keys are partitioned.
+    values: the greatest number of values of each of the two digits of the partitions.
     """
     return (
         ("use_partition", 1, "0: the fallback sorts all keys; known after the first histogram"),
@@ -25,9 +25,10 @@ def keys(values: int) -> Sizes:
 
 
 def pairs(digits: int, *, counter: bool) -> Sizes:
-    """Return the regions for buckets of pairs, whose keys have `digits` digits.
+    """Return the regions for buckets of pairs (keys with values), or for buckets after passes.
 
-    counter: whether these regions include the counter of crowded buckets.  False if the regions of `keys` include it.
+    digits: the number of digits of a key.
+    counter: whether the counter of crowded buckets is one of these regions.  False if the regions of `keys` have it.
     """
     return (
         ("pair_status", 1, "0: buckets sort the pairs; else see hsgen.algorithms.radix.hybrid.pairs"),
@@ -37,7 +38,10 @@ def pairs(digits: int, *, counter: bool) -> Sizes:
 
 
 def pieces(rounds: int) -> Sizes:
-    """Return the regions for buckets that are cut into pieces, and for the sample, which `rounds` rounds compare."""
+    """Return the regions for the sample, and for buckets that are cut into pieces (see `Hybrid.pieces`).
+
+    rounds: the number of rounds in which the keys of the sample are compared.
+    """
     return (
         (
             "sample_counts",

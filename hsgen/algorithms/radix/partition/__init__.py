@@ -1,13 +1,13 @@
-"""One stable pass by the highest digit, then buckets sorted on chip: few launches, for thousands to a few million keys.
+"""A stable pass by the highest digit, then buckets sorted on chip: few launches, for thousands to a few million keys.
 
 In the first launch, each work-group counts the highest digit of its keys.  If there are many work-groups, a second
-launch scans these counts.  The next launch moves the keys by the highest digit.  A further launch sorts each bucket on
-chip.
+launch scans these counts.  The next launch partitions the keys: it moves them to one bucket for each value of the
+highest digit.  In the next launch, each work-group sorts one bucket on chip.
 
 Keys are called *uneven* if a bucket would get more keys than a work-group holds.  The launches above do not move uneven
 keys.  The last launch, the fallback, sorts uneven keys by passes with look-back over all digits.  Its work-groups draw
-numbered pieces of work.  A work-group waits only for pieces with lower numbers, which work-groups have drawn already.
-A device with guaranteed forward progress finishes these pieces.
+numbered pieces of work.  A work-group waits only for pieces with lower numbers, which other work-groups have drawn
+before.  A device with guaranteed forward progress finishes these pieces, so no work-group waits forever.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ T = TypeVar("T", bound=Tiles)
 
 
 def problems(p: Partition, device: Device) -> Iterator[Problem]:
-    """Yield the problems of a shape on a device."""
+    """Yield the problems of the parameters on a device."""
     yield from rankers.problems(p)
     if not device.promised:
         problem = "its passes wait for work-groups that have begun, however long that takes"
@@ -55,12 +55,12 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield no search region, because searches do not choose the shapes of buckets."""
+    """Yield no search region, because searches do not try the parameters of this strategy's buckets."""
     yield from ()
 
 
 def fitted(p: Partition) -> Partition:
-    """Return the shape; if keys have values, its buckets and its tiles of uneven keys have fewer keys."""
+    """Return the parameters; if keys have values, with fewer keys per lane in `bucket` and `uneven`."""
     if not p.valued:
         return p
     bucket, uneven = p.bucket and _fewer(p, p.bucket), p.uneven and _fewer(p, p.uneven)
@@ -68,15 +68,12 @@ def fitted(p: Partition) -> Partition:
 
 
 def _fewer(p: Partition, tiles: T) -> T:
-    """The tiles with fewer keys per lane.
-
-    With values of 4 bytes, the fewer keys take no more memory than the keys of `tiles` without values.
-    """
+    """The tiles with so few keys per lane that the keys, with 4 more bytes each, take no more memory than before."""
     return replace(tiles, items=max(1, tiles.items * p.key.held // (p.key.held + 4)))
 
 
 def notes(p: Partition) -> list[tuple[str, str]]:
-    """Return (name, text) of derived values, for `hsgen show`."""
+    """Return (name, text) pairs for `hsgen show`: the ranker, and the sizes of buckets and of tiles of uneven keys."""
     return [
         *rankers.notes(p),
         *([("buckets", _tried(p, p.bucket))] if p.partitioned and p.bucket else []),

@@ -1,4 +1,4 @@
-"""Kernels of the strategy `partition`, which partitions keys into buckets."""
+"""Kernels of the strategy `partition`, which partitions keys into buckets and sorts each bucket on chip."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ _KERNELS = f"{_FOLDER}partition"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan(Body):
-    """Input of the templates for the scan of the histograms of all work-groups.
+    """The data of the kernels that partition the keys.
 
-    fold: up to this number of work-groups, each work-group sums the histograms of all work-groups itself.  Above, a
-    separate launch scans the histograms.
-    columns: the number of digits that one work-group of the separate launch scans.
+    fold: the constant `FOLD`: above this number of work-groups, a separate launch scans their histograms.
+    columns: the number of digit values whose counts one work-group of that launch scans.
     """
 
     fold: int
@@ -35,7 +34,7 @@ _PARTITIONED = replace(OTHER, read_only=True)
 
 
 def count(p: Partition) -> Kernel:
-    """Return the kernel that counts the highest digit."""
+    """Return the kernel in which each work-group stores a histogram of the highest digit of its keys."""
     summary = "count the highest digit of the keys of each work-group"
     kernel = plain(
         p, "partition_count", summary, (SOURCE, WORDS), (word_array("counts", p.radix),), template=f"{_KERNELS}:count"
@@ -44,7 +43,7 @@ def count(p: Partition) -> Kernel:
 
 
 def scan(p: Partition) -> Kernel:
-    """Return the kernel that scans the histograms of all work-groups, if there are more than `FOLD`."""
+    """Return the kernel that replaces the histograms by prefixes over work-groups, if there are more than `FOLD`."""
     summary = "scan the counts of some digits over all work-groups"
     kernel = plain(
         p, "partition_scan", summary, (WORDS,), (word_array("sums", p.work_group),), template=f"{_KERNELS}:scan"
@@ -53,7 +52,10 @@ def scan(p: Partition) -> Kernel:
 
 
 def partition(p: Partition) -> Kernel:
-    """Return the kernel that partitions the keys by the highest digit, from the source to the buffer `other`."""
+    """Return the kernel that moves the keys from the source to their buckets in the buffer `other`.
+
+    The kernel moves no key if a bucket would get more keys than a work-group holds.
+    """
     summary = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
     arrays, template = (word_array("bases", p.radix),), f"{_KERNELS}:partition"
     kernel = ranking(p, "partition_scatter", summary, moving(p, *ALL), arrays, template=template)
@@ -66,9 +68,9 @@ def _scan(p: Partition) -> Scan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BucketSort(OnChip):
-    """Input of the template of the bucket sort.
+    """The data of the kernel that sorts buckets.
 
-    chip: the shape with which a bucket with crowded bins is sorted on chip, digit by digit.
+    chip: the parameters with which a work-group sorts a bucket with crowded bins, digit by digit on chip.
     """
 
     chip: Partition
@@ -98,7 +100,7 @@ def bucket(p: Partition) -> Kernel:
 
 
 def _bins(p: Partition) -> BinSort:
-    """The sort by bins with which a bucket is sorted; it is stable if there are values."""
+    """The parameters of the sort by bins of a bucket, which is stable if the sort has values."""
     if not p.valued:
         return BinSort(shape=present(p.bucket), subgroup=p.subgroup, key=p.key, load="at_once")
     return StableBinSort(
@@ -111,7 +113,7 @@ def _bins(p: Partition) -> BinSort:
 
 
 def fallback(p: Partition) -> Kernel:
-    """Return the kernel that sorts uneven keys, by passes over all digits in one launch."""
+    """Return the kernel that sorts uneven keys, by passes with look-back over all digits in one launch."""
 
     def shared(b: Buffer) -> Buffer:
         return b if b in (SOURCE, VALUES_IN) else replace(b, coherent=DEVICE)

@@ -1,4 +1,4 @@
-"""The parameters of the strategy `partition`, numbers derived from the parameters, and the layout of scratch."""
+"""The parameters of the strategy `partition`, numbers derived from them, and the layout of scratch."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ from hsgen.core.regions import Region, placed
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
-"""Bits of the digits by which a bucket with crowded bins is sorted.  There are few bits, so that the counters fit local
-memory.
+"""Bits of the digits by which a work-group sorts a bucket with crowded bins.
+
+There are so few that the counters of the digits fit local memory next to the keys.
 """
 FOLD = 64
-"""Up to this number of work-groups, each work-group sums the counts of all work-groups itself.  If there are more, a
-separate launch scans the counts.
+"""The greatest number of work-groups without a separate launch of the scan.
+
+Up to this number, each work-group of the partition adds up the histograms of all work-groups itself.
 """
 COLUMNS = 16
-"""One work-group of the separate scan takes the counts of this many digits, if it has at least as many lanes."""
+"""The number of digit values whose counts a work-group of the scan takes, if it has at least as many lanes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition(Ranked):
     """The target table ``[radix.KEY.partition]``.
 
-    groups: the greatest number of work-groups that count and partition by the highest digit.  If there is no separate
-    scan, each work-group reads the counts of all work-groups.
-    bucket: the bucket that a work-group sorts on chip.  With values, a lane holds as many pairs as fit the memory of
-    its keys.
-    uneven: the tiles of the passes over uneven keys; None means the tiles of the partition.  With values, a lane holds
-    fewer keys, as for `bucket`.
+    groups: the greatest number of work-groups that count and partition by the highest digit.
+    bucket: the parameters of the bucket sort, for keys without values.  With values, a lane has fewer keys, because
+    each key then takes 4 more bytes of local memory.
+    uneven: the tiles of the fallback, for keys without values; None means the tiles of the partition.  With values, a
+    lane has fewer keys, as in `bucket`.
     """
 
     STRATEGY: ClassVar[str] = "partition"
@@ -46,22 +47,22 @@ class Partition(Ranked):
 
     @property
     def forward_progress(self) -> bool:
-        """True: every device of this strategy guarantees forward progress."""
+        """True, because the strategy requires devices that guarantee forward progress."""
         return True
 
     @property
     def whole_words(self) -> bool:
-        """Whether values have 4 bytes, so that a work-group holds the values of its bucket on chip."""
+        """Whether values have 4 bytes.  A work-group then holds the values of its bucket on chip, with the keys."""
         return self.signature.value_bytes == 4
 
     @property
     def first(self) -> int:
-        """Bits of the highest digit, by which keys are partitioned."""
+        """Number of bits of the highest digit, by which keys are partitioned."""
         return self.digits[-1][1]
 
 
 def capacity(p: Partition) -> int:
-    """Return the most keys of a bucket that a work-group sorts on chip."""
+    """Return the most keys that a bucket may have, which a work-group holds on chip."""
     return present(p.bucket).size
 
 
@@ -79,29 +80,30 @@ def most(p: Partition) -> int:
 
 
 def passing(p: Partition) -> Partition:
-    """Return the shape of the passes over uneven keys."""
+    """Return the parameters of the fallback's passes over uneven keys."""
     if p.uneven is None:
         return p
     return replace(p, work_group=p.uneven.work_group, items=p.uneven.items, uneven=None)
 
 
 def chip(p: Partition) -> Partition:
-    """Return the shape with which a work-group sorts a bucket with crowded bins, digit by digit."""
+    """Return the parameters with which a work-group sorts a bucket with crowded bins, digit by digit on chip."""
     bucket = present(p.bucket)
     return replace(p, bits=CHIP_BITS, work_group=bucket.work_group, items=bucket.items, single=0, resident=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of scratch, for P passes and D values of a digit.
+    """The regions of scratch, for P passes and D values of a digit.  The function `words` says what each region holds.
 
-    fallback: a flag.
-    ticket: a counter.
-    done: P + 3 counters.
+    fallback: 1 word.
+    ticket: 1 word.
+    done: P + 3 words.
     histograms: P x D words.
     bucket_starts: D + 1 words.
     histogram: D words.
-    group_histograms, tile_states: both begin at the same word; a launch uses only one of them.
+    group_histograms, tile_states: tables that begin at the same word, because a launch uses only one of them.  Their
+    size depends on the count.
     """
 
     fallback: Region
@@ -115,7 +117,7 @@ class Words:
 
 
 def words(p: Partition) -> Words:
-    """Return the regions of scratch."""
+    """Return the regions of scratch for the parameters `p`."""
     count = len(p.digits)
     regions = (
         ("fallback", 1, "0: buckets hold all keys; 1: the fallback sorts them"),
@@ -131,5 +133,5 @@ def words(p: Partition) -> Words:
 
 
 def columns(p: Partition) -> int:
-    """Return the number of digits whose counts one work-group of the separate scan takes."""
+    """Return the number of digit values whose counts one work-group of the scan takes."""
     return min(COLUMNS, p.radix, 1 << p.work_group.bit_length() - 1)

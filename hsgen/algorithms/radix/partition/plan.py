@@ -28,7 +28,7 @@ def plan(p: Partition) -> Plan:
 
 
 def _scratch(p: Partition) -> Scratch:
-    """The scratch size: second buffers, the regions, and for each tile a word per digit, for its counts or states."""
+    """The size of scratch: second buffers, the regions, and a table with a row of counts or states for each tile."""
     unit = min(p.tile, passing(p).tile)
     rule = ScratchRule(
         min_n=p.alone,
@@ -42,11 +42,11 @@ def _scratch(p: Partition) -> Scratch:
 
 
 def moved(p: Partition, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys that buckets hold."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if every bucket fits a work-group."""
     groups = min(-(-n // p.tile), p.groups)
     table, both, read = 4 * p.radix * groups, rows.both(p, step, n), n * p.key.bytes
     if step.kernel == "partition_rest":
-        states = 12 * p.radix * -(-n // passing(p).tile)  # a state is written twice and read once, at least
+        states = 12 * p.radix * -(-n // passing(p).tile)  # a state is written twice, and read at least once
         return 0 if p.partitioned and n <= most(p) else read + len(p.digits) * (both + states)
     bytes_of = {
         "partition_count": read + table,

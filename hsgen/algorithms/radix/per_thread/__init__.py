@@ -1,6 +1,7 @@
-"""A radix sort for CPUs: each lane, or each subgroup, walks through its own chunk of keys, with its own counters.
+"""A radix sort for CPUs: each lane, or each subgroup, counts and scatters the keys of its own chunk one after another.
 
-The method is that of a tutorial by Intel.
+Each lane or subgroup has its own counters.  The launches are those of reduce-scan, with chunks in place of tiles.  The
+method is that of a tutorial by Intel.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def plan(p: PerThread) -> Plan:
 
 
 def moved(p: PerThread, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` reads and writes for `n` keys, if no digit is the same in all keys."""
+    """Return the bytes that a launch of `step` reads and writes for `n` keys, if every pass moves all keys."""
     return rows.moved(p, step, n)
 
 
@@ -51,15 +52,15 @@ def test_counts(p: PerThread, greatest: int) -> set[int]:
 
 
 def fitted(p: PerThread) -> PerThread:
-    """Return the shape, with `sorted_exit` off if the sort is by a bit range.
+    """Return the parameters, with `sorted_exit` off in a sort by a bit range.
 
-    A kernel of one pass does not know the whole bit range.
+    The kernels of a pass do not know the whole bit range of a call, so they cannot check the order of the keys.
     """
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range)
 
 
 def notes(p: PerThread) -> list[tuple[str, str]]:
-    """Return (name, text) of derived values, for `hsgen show`."""
+    """Return the ranker as a (name, text) pair, for `hsgen show`."""
     return [("ranker", "serial" + (f", subgroups of {p.subgroup}" if p.subgroup > 1 else ""))]
 
 

@@ -1,4 +1,4 @@
-"""Kernels whose lanes, or whose subgroups, walk through chunks."""
+"""The kernels of the strategy `per_thread`: each lane, or each subgroup, handles a chunk key by key."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ def _local(p: PerThread, count: int) -> tuple[Array, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk(Body):
-    """The variants of the phases of kernels that walk through chunks, as names of sets of macros.
+    """The variants of the kernels `count` and `scatter` (see `hsgen.algorithms.radix.phases`).
 
-    order: the variant that checks whether the keys are in order already, or that checks nothing.
-    table: the layout of the table that holds the histograms of all chunks.
-    store: the variant that stores keys one by one, or in lines of 64 bytes.
+    order: whether the first pass checks if the keys are in order already, and which lanes evaluate the check.
+    table: whether a row of the table of histograms has the counts of a chunk, or those of a digit.
+    store: whether keys are stored one by one, or in lines of 64 bytes.
     """
 
     order: str
@@ -35,10 +35,10 @@ class Walk(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alone(Body):
-    """The variants of the phases of the kernel that sorts small counts in one work-group, as names of sets of macros.
+    """The variants of the kernel in which one work-group sorts a small count.
 
-    scan: the variant in which one lane, or in which all lanes, scan the counts.
-    values: the variant of the compact kernel that moves keys only, or keys and values.
+    scan: whether the work-group that scans the counts has one lane, or several.
+    values: whether the compact kernel moves keys only, or keys and values.
     """
 
     scan: str
@@ -46,7 +46,7 @@ class Alone(Body):
 
 
 def _walk(p: PerThread) -> Walk:
-    """The variants of the phases of a pass."""
+    """The variants of the kernels of a pass."""
     order = "order_alone" if p.folded else "order_together"
     return Walk(
         order=f"{_SERIAL}:{order if p.sorted_exit else 'any_order'}",
@@ -55,7 +55,7 @@ def _walk(p: PerThread) -> Walk:
 
 
 def _alone_phases(p: PerThread) -> Alone:
-    """The variants of the phases of the kernel that sorts small counts in one work-group."""
+    """The variants of the kernel in which one work-group sorts a small count."""
     return Alone(
         scan=f"{_SERIAL}:" + ("alone" if p.work_group == 1 else "together"),
         values=f"{_SERIAL}:" + ("compact_pairs" if p.valued else "compact_keys"),
@@ -65,33 +65,36 @@ def _alone_phases(p: PerThread) -> Alone:
 def _walking(
     p: PerThread, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
-    """A kernel whose lanes or subgroups walk through chunks."""
+    """A kernel of the template `serial` (chunks of lanes) or `simd` (chunks of subgroups)."""
     file = "serial" if p.subgroup == 1 else "simd"
     kernel = plain(p, name, summary, buffers, arrays, template=f"radix/per_thread/{file}:{name}")
     return replace(kernel, subgroup=p.subgroup, ballot=p.subgroup > 1, data=_walk(p))
 
 
 def count(p: PerThread) -> Kernel:
-    """Return the kernel that stores the histogram of each chunk."""
+    """Return the kernel that stores the histogram of each chunk in the table of counts."""
     return _walking(p, "count", "count the digits", ALL, (*_local(p, counters(p)), *order_flag(p)))
 
 
 def scanned(p: PerThread) -> Kernel:
-    """Return the kernel that scans the counts of each digit over all chunks."""
+    """Return the kernel that replaces the counts of each digit by prefixes over all chunks; a lane scans one digit."""
     template = "radix/reduce_scan/reduce_scan:rows_by_lane"
     kernel = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,), template=template)
     return replace(kernel, data=Scan(order_check=order_check(p.sorted_exit)))
 
 
 def scatter(p: PerThread) -> Kernel:
-    """Return the kernel that stores each key of a chunk at its index in the output of the pass."""
+    """Return the kernel that stores each key of a chunk at the next free index of the key's digit."""
     lane_sums = () if p.folded else (word_array("sums", p.work_group),)
     arrays = (*_local(p, p.radix * columns(p)), *lane_sums)
     return _walking(p, "scatter", "walk chunks and store each key at its place", moving(p, *ALL), arrays)
 
 
 def stream(p: PerThread) -> Kernel:
-    """Return the variant of `scatter` that collects keys in lines of 64 bytes, and stores these past the caches."""
+    """Return the variant of `scatter` that collects the keys of a digit in a line of 64 bytes.
+
+    The kernel stores full lines past the caches.
+    """
     lines = Array(name="lines", type="key", count=p.radix * p.line, align=64)
     summary = "walk chunks and store keys by the line, past the caches"
     kernel = replace(scatter(p), name="scatter_lines", summary=summary)
@@ -100,7 +103,7 @@ def stream(p: PerThread) -> Kernel:
 
 
 def single(p: PerThread) -> Kernel:
-    """Return the kernel with which one work-group sorts a small count alone."""
+    """Return the kernel in which one work-group sorts up to `p.alone` keys, by passes in memory."""
     summary, p = f"sort up to {p.alone} keys in one work-group", alone_shape(p)
     if p.compact:
         buffers = tuple(replace(b, times=2) if b in (OTHER, VALUES_TMP) else b for b in moving(p, *ALL))

@@ -35,16 +35,15 @@ FIELDS = {
 class PerThread(Tile):
     """The target table ``[radix.KEY.per_thread]``.
 
-    Each lane walks through a chunk.  If `subgroup` > 1, each subgroup walks through a chunk instead, and a work-group
-    is one subgroup.
-    stream_from: the count from which keys are stored past the caches, in lines of 64 bytes; None means never.
-    single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  A single lane
-    needs no barrier, which suits devices that run lanes one after the other.
-    loads: the number of keys that a lane loads before it handles the first of them.  None means 8 if the work-group is
-    a single lane, else 2.
-    compact: whether kernels compile fast.  Counters then lie in scratch, not in local memory: WebGPU clears local
-    memory, and some compilers take time in proportion to its size.  A lane that sorts small counts alone moves keys
-    between two halves of scratch, so its code is short.
+    Each lane has a chunk.  If `subgroup` > 1, each subgroup has a chunk instead, and a work-group is one subgroup.
+    stream_from: the least count for which keys are stored past the caches, in lines of 64 bytes; None means never.
+    single_lanes: the number of lanes of the work-group that sorts small counts alone; None means `work_group`.  A
+    single lane needs no barrier, which suits devices that run lanes one after another.
+    loads: the number of keys that a lane loads at once before it counts or stores the first of them.  None means 8 if
+    the work-group is a single lane, else 2.
+    compact: whether kernel text is chosen for short compilation.  Counters then lie in scratch, not in local memory:
+    WebGPU clears local memory, and some compilers take time in proportion to its size.  A single lane sorts small
+    counts.  All of its passes move keys between two halves of scratch, so one loop runs them all.
     sorted_exit: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
@@ -57,35 +56,35 @@ class PerThread(Tile):
 
     @property
     def serial(self) -> bool:
-        """True, because each lane, or each subgroup, walks through its own chunk."""
+        """True, because each lane, or each subgroup, reads its own chunk key by key."""
         return True
 
     @property
     def folded(self) -> bool:
-        """Whether a work-group is a single lane."""
+        """Whether a work-group is a single lane, which then sums up the table of counts itself."""
         return self.work_group == 1
 
     @property
     def alone(self) -> int:
-        """Greatest count that one work-group sorts alone, in one launch; 0 unless the target table sets `single`."""
+        """Greatest count that one work-group sorts alone, in one launch: `single`, or 0 if that is None."""
         return self.single or 0
 
     @property
     def unrolled(self) -> int:
-        """Number of keys that a lane loads before it processes the first of them."""
+        """Number of keys that a lane loads at once (see `loads`)."""
         return self.loads or (8 if self.folded else 2)
 
     @property
     def counter_words(self) -> int:
-        """Words of scratch for the counters of a work-group; 0 unless `compact`.
+        """Number of 32-bit words of scratch for the counters of a work-group; 0 unless `compact`.
 
-        The words suffice for a pass and for the sort by one work-group alone.
+        The words suffice for a pass, and for the launch of one work-group alone.
         """
         return max(counters(self), alone_shape(self).radix if self.alone else 0) if self.compact else 0
 
     @property
     def halves(self) -> int:
-        """Greatest count whose keys move between two halves of scratch; 0 means none."""
+        """Greatest count whose keys move between two halves of scratch, each of them for n keys; 0 means none."""
         return self.alone if self.compact else 0
 
     @property
@@ -95,27 +94,30 @@ class PerThread(Tile):
 
     @property
     def stream(self) -> int | None:
-        """Count from which keys are stored past the caches; None, for never, with values and for keys below 4 bytes."""
+        """The least count for which keys are stored past the caches; None means never.
+
+        None for keys with values, and for keys of less than 4 bytes.
+        """
         return None if self.valued or self.key.bytes < 4 else self.stream_from
 
 
 def counters(p: PerThread) -> int:
     """Return the number of counters of a work-group: one set for each lane, or two sets for a single lane.
 
-    A single lane alternates between its two sets.  Increments of the same counter by successive keys then wait less for
-    each other.
+    A single lane counts keys by turns in its two sets.  If successive keys have the same digit, an increment then need
+    not wait for the previous one.
     """
     return p.radix * (2 if p.folded else p.work_group)
 
 
 def alone_shape(p: PerThread) -> PerThread:
-    """Return the shape of the work-group that sorts small counts alone."""
+    """Return the parameters of the work-group that sorts small counts alone."""
     lanes, bits = p.single_lanes or p.work_group, p.single_bits or p.bits
     return replace(p, bits=bits, single_bits=None, work_group=lanes, single_lanes=None, single=None)
 
 
 def problems(p: PerThread, device: Device) -> Iterator[Problem]:
-    """Yield the problems of a shape on a device."""
+    """Yield the problems of the parameters; none of them depends on the device."""
     if p.subgroup > 1 and p.work_group != p.subgroup:
         message = f"a subgroup that walks a chunk is a work-group, {p.work_group} lanes are not {p.subgroup}"
         yield "work_group", message, f"give {p.subgroup}, or a subgroup of 1: every lane then walks its own chunk"
