@@ -173,7 +173,7 @@ def _values(p: Params) -> tuple[Buffer, ...]:
 
 def _local(p: Params) -> tuple[Array, ...]:
     """Return the local arrays of a kernel that narrows down candidates by digits, and then sorts them."""
-    return (*_keys(p), *_narrowing(p), word_array("gathered_keys", GATHERED), *_sorting(p))
+    return (*_keys(p), *_narrowing(p, _sums(p)), word_array("gathered_keys", GATHERED), *_sorting(p))
 
 
 def _keys(p: Params) -> tuple[Array, ...]:
@@ -181,9 +181,12 @@ def _keys(p: Params) -> tuple[Array, ...]:
     return Array(name="keys", type="key", count=p.capacity), word_array("index", p.capacity)
 
 
-def _narrowing(p: Params) -> tuple[Array, ...]:
-    """Return the local arrays for the histogram of a digit, the sums of lanes, and the bin of the k-th key."""
-    return word_array("bins", p.bins), *_sums(p), word_array("pick", PICK)
+def _narrowing(p: Params, lane_sums: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Return the local arrays for the histogram of a digit, the sums over lanes, and the bin of the k-th key.
+
+    lane_sums: the arrays for prefix sums over the lanes.
+    """
+    return word_array("bins", p.bins), *lane_sums, word_array("pick", PICK)
 
 
 def _sums(p: Params) -> tuple[Array, ...]:
@@ -228,7 +231,7 @@ def _kernel(
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     out = (DESTINATION, *_values(p))
-    narrowing, (lane_sums, _) = _narrowing(p), _sums(p)
+    narrowing, (lane_sums, _) = _narrowing(p, sums(p.work_group, p.subgroup)), _sums(p)
     counts = word_array("tile_counts", 2)
     return (
         *bounded(p),
