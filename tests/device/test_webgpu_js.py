@@ -46,9 +46,8 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle of sorts of all widths; those of 32 bits have all features."""
     folder = tmp_path_factory.mktemp("bundle") / "hs"
     full = ["--order", "both", "--feature", "device-count", "--feature", "bit-range"]
-    keys = ["--key", "u32", "--key", "i32", "--key", "f32"]
-    for value in ("none", "v4", "index"):
-        generated(folder, *keys, "--value", value, *full)
+    for value, keys in (("none", ("u32",)), ("v4", ("u32", "f32")), ("index", ("i32",))):
+        generated(folder, *(word for key in keys for word in ("--key", key)), "--value", value, *full)
     return folder
 
 

@@ -117,7 +117,7 @@ def test_bodies_use_defined_words_and_each_is_defined_once(name: str) -> None:
     env = environment()
     dialect, shared = load(env, name), contract(env)
     words = shared.words(dialect.capabilities).keys()
-    for sort, prelude in sampled(texts(dialect), 3):
+    for sort, prelude in sampled(texts(dialect), 5):
         own = definitions("".join(kernels.words(env, sort)))
         before = [*definitions(prelude), *own]
         twice = [(n, d.parameters) for d in before for n in d.names if not d.branches and not overloaded(d)]
