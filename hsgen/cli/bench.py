@@ -34,8 +34,8 @@ class Task:
 
     parts: numbers of segments.  rows: the segments have equal length.  take: the number of keys to take from each row.
     kinds: the kinds of input.
-    against: the names of the baselines.  None stands for numpy, if numpy supports the sort, and for `hsgen:each`, if
-    the device belongs to the target.
+    against: the names of the baselines.  None selects numpy if numpy supports the sort, and also `hsgen:each` (every
+    algorithm of the target, alone) if the device belongs to the target.
     """
 
     counts: list[int]

@@ -162,8 +162,8 @@ def both(p: Tile, step: Step, n: int) -> int:
 def moved(p: Tile, step: Step, n: int) -> int:
     """Return the bytes that a launch of a reduce-scan kernel reads and writes, if every pass moves all keys.
 
-    Retries and the copy count as 0 bytes, because usually they move nothing: a retry follows a look-back that gave up,
-    and the copy a sort in place with an odd number of passes.
+    Retries and the copy count as 0 bytes, because usually they move nothing: a retry runs after a look-back that gave
+    up, and the copy runs after an odd number of passes in place.
     """
     name = step.kernel.removesuffix("_wide")
     if step.argument.flags & REDO or name == "copy":
@@ -183,7 +183,8 @@ def moved(p: Tile, step: Step, n: int) -> int:
 def test_counts(p: Tile, greatest: int) -> set[int]:
     """Return the counts at which the launches or their work change.
 
-    The counts are multiples of a tile, `p.alone`, and those at which grids reach their greatest size.
+    These are multiples of a tile, the count `p.alone` up to which one work-group sorts, and the counts at which grids
+    reach their greatest size.
     """
     counts = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:

@@ -61,7 +61,7 @@ class Plans:
         rounds: final.Rounds,
         raced: Mapping[str, Collection[int]],
     ) -> None:
-        """Plan for the key width `key`, whose share of the budget has the index `number`.
+        """Plan for the key width `key`, the one with index `number` among the widths that share the budget.
 
         data: the content of the target file.
         before: the file's ranges.  before_valued: the file's ranges for sorts with values.
@@ -97,7 +97,7 @@ class Plans:
         return [plan for _, _, plan in sorted(costs, key=lambda x: x[:2])]
 
     def _choices(self, label: str, which: str) -> tuple[str, ...]:
-        """Return the tables that plans may use for a label, `which` and perhaps `START`; the better one comes first."""
+        """Return the names of the tables to try for a label, the better one first: `which`, and `START` if it ran."""
         return (BEST, START) if which == BEST and final.entry(label, START) in self._rounds else (which,)
 
     def _divisible(self, chosen: Mapping[str, str]) -> bool:

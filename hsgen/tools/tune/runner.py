@@ -79,8 +79,8 @@ class Field:
 
     text, stem, where: the target file's text, its name, and its path for messages.
     facts: the limits of the device.
-    native: a bundle's C runtime drives the device, which has the number `index` in its API.  If False, pyopencl drives
-    the device.
+    native: whether the generated C runtime drives the device, which has number `index` in the API's list of devices.
+    If False, pyopencl drives the device.
     name, driver, level: the device, its driver and the level of evidence, which are written into the file's evidence.
     `level` is "device" if the device belongs to the target, "cpu" on a CPU runtime, and empty on any other GPU.
     compute: the compute capability of an NVIDIA GPU; 0 for other devices.

@@ -26,7 +26,7 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 @dataclass(frozen=True, slots=True)
 class PairBuckets(Stage):
-    """The stage of the parameter `p.pair_bucket`, in sorts without a sample.
+    """The stage that brings pairs into buckets and sorts each bucket on chip, without a sample of the keys.
 
     In sorts with a sample, `hsgen.algorithms.radix.hybrid.pieces.Pieces` takes its place.
     """

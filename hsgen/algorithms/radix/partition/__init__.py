@@ -68,7 +68,7 @@ def fitted(p: Partition) -> Partition:
 
 
 def _fewer(p: Partition, tiles: T) -> T:
-    """The tiles with so few keys per lane that the keys, with 4 more bytes each, take no more memory than before."""
+    """Return the tile with fewer keys per lane: a key and 4 bytes more take the memory of a key without values."""
     return replace(tiles, items=max(1, tiles.items * p.key.held // (p.key.held + 4)))
 
 
