@@ -23,6 +23,7 @@ from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.hybrid.stage import Stage, launched, numbered
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
+from hsgen.core.buffers import GROUP
 from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
@@ -97,7 +98,9 @@ def parts(p: Hybrid) -> Kernels:
     )
     tile = replace(p, items=max(1, p.items // 2))  # few ranges exceed half a tile, and lanes do not spill
     kind = "ranges_of_pairs" if p.has_pair_buckets else "ranges_of_keys"
-    rest = ranking(tile, "range_sort", settle, moving(p, *ALL), more, template=f"radix/hybrid/range_sort:{kind}")
+    # a lane loads keys that other lanes have stored for the digit before
+    buffers = tuple(b if b.read_only or b == WORDS else replace(b, coherent=GROUP) for b in moving(p, *ALL))
+    rest = ranking(tile, "range_sort", settle, buffers, more, template=f"radix/hybrid/range_sort:{kind}")
     *digits, mixed = digit_arrays(p)
     facts = replace(mixed, count=mixed.count + len(p.digits) + p.rounds + 1)
     choose = pairs.kernel(p, common, "ahead_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
