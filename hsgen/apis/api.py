@@ -100,11 +100,11 @@ class Api:
     """An API: its files, its capabilities, and the harness through which hsgen drives its devices.
 
     The files are in the folder ``templates/apis/NAME``.  In file names, ``{api}`` is the API's name and ``{suffix}`` is
-    the suffix of its kernel files.  An API may extend another API, `extends`, as HIP extends CUDA.  If the folder of
-    the
-    API lacks a file, hsgen takes the file of the extended API.  In that file, hsgen replaces the C names of the
-    extended
-    API, the texts in `replaced`, and the prefix `calls`.
+    the suffix of its kernel files.
+
+    An API may extend another API, `extends`, as HIP extends CUDA.  If the folder of the API lacks a file, hsgen takes
+    the file of the extended API.  In that file, hsgen replaces the C names of the extended API, the texts in
+    `replaced`, and the prefix `calls`.
     """
 
     name: str

@@ -14,7 +14,7 @@ class Device:
     None if they are unknown.
 
     unroll: "text" if the compiler keeps an array in memory whenever an unrolled loop indexes the array.  Kernel text
-    then contains the statements of each iteration.
+    then contains the statements of each iteration instead of a loop.  "compiler" for other compilers.
     threads: the number of subgroups that are resident on a core at once.
     units: the number of SIMD units of a core.
     registers: the number of 32-bit registers of a core, over all lanes.
@@ -46,7 +46,7 @@ class Device:
     def forward_progress(self) -> bool:
         """Whether a started work-group makes progress while others wait for it.
 
-        The progress is guaranteed by the vendor, or was only observed in tests.
+        A specification guarantees the progress, or all tests have only observed it.
         """
         return self.progress != "none"
 

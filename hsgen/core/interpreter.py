@@ -31,8 +31,7 @@ class Options:
     kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
     descending: whether the greatest key comes first.
     begin, end: the bit range by which keys are sorted, from bit `begin` up to, but not including, bit `end`; None means
-    up to the last bit.  The range applies to keys after the order transform of their type
-    (docs/reference/semantics.md).
+    up to the last bit.  The range applies to transformed keys (docs/reference/semantics.md).
     discard: whether the caller of an argsort discards the sorted keys.
     device_count: whether device memory contains the count; n is then the capacity.
 

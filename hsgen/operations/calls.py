@@ -100,9 +100,9 @@ class Load:
 
     @property
     def copied(self) -> int:
-        """The size in bytes of the keys and values that a comparable copy moves.
+        """The size in bytes of the copy of memory with which benchmarks compare the speed of the call.
 
-        The keys and values are those after the call.  If `count` is given, they are those before the call.
+        It is the size of the keys and values after the call or, if `count` is given, before the call.
         """
         if self.count is not None:
             return self.keys.nbytes + (0 if self.values is None else self.values.nbytes)

@@ -217,7 +217,7 @@ class _Gather(Operation):
         )
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """Return the bytes of the indices, which are read, and of all items, which are read and written."""
+        """Return the bytes that a gather moves: the indices are read, and the items are read and written."""
         return n * (sort.key.bytes + 2 * options.take * sort.signature.value_bytes)
 
 

@@ -34,8 +34,8 @@ BYTES = 16
 WIDTH, BEGIN = 6, 24
 """The layout of `Options.columns`.
 
-Each column has `WIDTH` bits, the first column the lowest.  The bits from `BEGIN` on are the number of 32-bit words that
-the key omits at the low end of the concatenated columns.
+Each column has `WIDTH` bits; the first column has the lowest bits.  The bits from `BEGIN` on are the number of 32-bit
+words that the key omits at the low end of the concatenated columns.
 """
 KIND, DESCENDING, PRESENT = 2, 16, 32
 """The layout of the `WIDTH` bits of a column in `Options.columns`.

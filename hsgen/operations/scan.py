@@ -34,7 +34,10 @@ SUMMANDS: dict[str, Make] = {
     "2^28 to 2^30": _great,
     "zeros and ones": _ones,
 }
-"""The kinds of input of a prefix sum, by name.  Sums of some kinds wrap after a few rows, of others later or never."""
+"""The kinds of input of a prefix sum, by name.
+
+Depending on the kind, sums wrap after a few rows, after many rows, or never.
+"""
 
 FLOAT = 2
 """The kind of floats (`hsgen.core.keys.Type.kind`)."""

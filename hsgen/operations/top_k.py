@@ -312,7 +312,7 @@ class _TopK(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return a selection from one row, and another from rows of 4096 keys or more if n can be divided so."""
+        """Return a selection from one row and, if n has a suitable divisor, one from rows of at least 4096 keys."""
         rows = math.gcd(n, max(1, n >> 12))
         calls = [Options(segment_count=r, take=min(64, n // r)) for r in dict.fromkeys((1, rows))]
         return tuple(("random", options) for options in calls)
@@ -327,7 +327,7 @@ class _TopK(Operation):
 
 
 def _drawn(rng: np.random.Generator, most: int, count: int) -> NDArray[np.int64]:
-    """Return `count` random numbers up to `most`, at least a quarter of which equal `most`."""
+    """Return `count` random numbers up to `most`; about a quarter of them equal `most`."""
     numbers = rng.integers(0, most + 1, count) >> rng.integers(0, 8, count)
     return np.where(rng.integers(0, 4, count) == 0, most, numbers)
 

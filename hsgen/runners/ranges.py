@@ -33,7 +33,7 @@ AnyRange = TypeVar("AnyRange", bound=Range)
 
 
 def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str] | None:
-    """Return the names of the first two ranges that overlap, if the call writes one or both of them; None without such.
+    """Return the names of the first two overlapping ranges of which the call writes one or both; None if none overlap.
 
     used: (name, range, number of bytes that the call uses, whether the call writes the range) for each range.
     """

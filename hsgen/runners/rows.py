@@ -1,4 +1,4 @@
-"""The arguments of sorts of rows by columns: key columns, and arrays whose items move with the rows; with checks."""
+"""The arguments of sorts of rows by columns, and their checks: key columns, and arrays that move with the rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selections in the Python APIs: the keywords by which classes and calls of `TopK` take numbers per row; the checks."""
+"""Selections in the Python APIs: the keywords for numbers per row of classes and calls of `TopK`, and the checks."""
 
 from __future__ import annotations
 
@@ -88,8 +88,8 @@ class TopKCalls(Calls):
     def length(self, role: str, n: int, options: Options) -> int:
         """See `Calls`; if n is 0, a call uses no items.
 
-        If rows have separate starts, the call may read fewer than n items of the source, because rows may overlap.  The
-        result is then 1, the only number of items that is certain.
+        If rows have separate starts, they may overlap, so the call may need fewer than n items of the source.  The
+        result is then 1, because the starts are known only on the device.
         """
         signature = self.sort.signature
         anywhere = role == "source" and signature.row_starts

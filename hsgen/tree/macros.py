@@ -12,7 +12,7 @@ from hsgen.tree.reading import tokens
 _DEFINE = re.compile(r"#define (\w+)(\([^)]*\))?(.*)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d\w*\Z")
 Hidden = frozenset[str]
-"""The names of the macros whose expansions produced a token.  As in C, these macros are not expanded in the token."""
+"""The names of the macros whose expansion produced a token.  As in C, none of them expands the token again."""
 
 
 @dataclass(frozen=True, slots=True)

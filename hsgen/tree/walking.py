@@ -161,7 +161,7 @@ def name(listed: list[Word]) -> str:
 
 
 def spaced(listed: list[Word], before: str) -> list[Word]:
-    """Return words whose first word has `before` as its leading white space."""
+    """Return the words `listed` with `before` as the white space before the first word."""
     if not listed:
         return listed
     match listed[0]:

@@ -1,8 +1,7 @@
 """Translation of kernels from a subset of C to WGSL.
 
 The text of a kernel is parsed (`reading`), converted to a typed syntax tree (`functions`, `expressions`), and printed
-as
-WGSL (`bodies`, `printing`, `modules`).
+as WGSL (`bodies`, `printing`, `modules`).
 """
 
 from __future__ import annotations
