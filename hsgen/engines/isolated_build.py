@@ -75,8 +75,8 @@ def once(host: Host, sort: Sort, source: Source) -> Source:
 def accepted(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> Source:
     """Return `source`, or `source` without optimization if the compiler of the device crashes or hangs with it.
 
-    In the second case, the function issues a notice.
-    Intel's CPU runtime 2026.22 with AVX-512 crashes in LLVM's machine passes on some kernels of 16 keys per lane.
+    In the second case, the function issues a notice.  For example, Intel's CPU runtime 2026.22 with AVX-512 crashes in
+    LLVM's machine passes on some kernels of 16 keys per lane.
 
     Raises:
         Wrong, Unavailable: for the same reasons as in `check`.

@@ -1,8 +1,8 @@
 """The program of the child process that compiles with DXC's library.
 
 The library has COM interfaces, whose methods are called by their positions in a table of functions.  The process reads
-a request as JSON from stdin: the paths of the library, of the HLSL text and of the output, and DXC's arguments.  It
-writes DXC's messages to stderr.
+a request as JSON from stdin: the paths of the library, of the HLSL text and of the output, and DXC's arguments.  DXC's
+messages go to stderr.
 """
 
 from __future__ import annotations
