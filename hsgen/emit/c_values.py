@@ -81,11 +81,7 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return a sort as plain values.
-
-    text: the kernels whose text the target's C file contains; None if it contains no text.
-    spirv: whether the bundle has SPIR-V for the sort.
-    """
+    """Return a sort as plain values; `text` is the kernel text in the C file, or None; `spirv`: the bundle has SPIR-V."""
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),

@@ -203,14 +203,12 @@ def render(sort: Sort, api: str, only: str = "") -> Source:
 
 
 def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
-    """Return the source of a sort in the dialect `language`.
+    """Return the source of a sort in the dialect `language`; the command in the header has the API `api`.
 
-    api: the API in the command of the header.
     only: the name of a kernel, for a source without the other kernels and their definitions; "" for all kernels.
 
     Raises:
-        Usage: the sort needs a capability that the dialect lacks: barriers of all work-groups, the order of memory
-            accesses between work-groups, or rows.
+        Usage: the dialect lacks barriers of all work-groups, an order of accesses between work-groups, or rows.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:

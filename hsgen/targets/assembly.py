@@ -37,8 +37,7 @@ def assemble(
 
     parts: the parts in ascending order of counts.  The last part serves as many keys as its plan allows.
     where: the name of the sort's table, for messages.
-    groups: the device's greatest grid in one dimension, in work-groups.
-    lanes: the device's greatest work-group, in lanes.
+    groups, lanes: the device's greatest grid in one dimension, in work-groups; its greatest work-group, in lanes.
 
     Raises:
         Usage: a part other than the last cannot sort its greatest count; the last part cannot sort any of its counts;

@@ -233,10 +233,7 @@ def find(name: str) -> Target:
 
 @lru_cache(maxsize=256)
 def parse(text: str, stem: str, where: str) -> Target:
-    """Return the target in the text of a target file.
-
-    stem: the name of the file without .toml, which must be the target's name.
-    where: the name of the file, with which error messages begin.
+    """Return the target `stem`, given the text of its file; error messages begin with `where`, the name of the file.
 
     Raises:
         Usage: the errors of the text, one line each, up to a limit.
