@@ -81,7 +81,7 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return a sort as plain values: with the kernels of `text`, if given, and with `spirv` if the bundle has SPIR-V."""
+    """Return a sort as plain values, with kernel text if `text` is given; `spirv`: whether the bundle has SPIR-V."""
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),
