@@ -1,4 +1,8 @@
-"""The APIs.  Every module of this package that defines `API` is an API; there is no registration."""
+"""The APIs, such as CUDA, OpenCL and Vulkan, for which bundles have kernels and a C runtime.
+
+Each module of this package that has an object `API` describes an API.  The package imports its modules to find these
+objects, so an API needs no registration.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +20,11 @@ def _discover() -> dict[str, Api]:
 
 
 APIS: Mapping[str, Api] = _discover()
-"""The APIs by name, in the order in which lists show them."""
+"""The APIs by name, in the order of lists."""
 
 
 def having(quality: Callable[[Api], object]) -> list[Api]:
-    """Return the APIs for which `quality` is true, in the order of `APIS`."""
+    """Return the APIs for which the function `quality` returns a true value, in the order of `APIS`."""
     return [api for api in APIS.values() if quality(api)]
 
 

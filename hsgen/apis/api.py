@@ -13,10 +13,11 @@ from hsgen.system import resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The C files that contain the kernels of an API and their tables.
+    """The C files of a bundle that contain the kernels of an API, with data about each sort.
 
-    target: the file name of a target's tables, a pattern; the template ``target.j2`` in the API's folder renders the
-    file.  suffix: the suffix of the file that lists all targets.  earlier: the pattern of `target` in older bundles.
+    target: the pattern of the name of a target's file, which the template ``target.j2`` in the API's folder renders.
+    suffix: the suffix of the file that lists all targets.
+    earlier: the pattern of `target` in bundles of earlier versions.
     """
 
     target: str
@@ -26,16 +27,18 @@ class Tables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """How hsgen builds an API's C runtime as a shared library, and drives its devices with the library.
+    """The build of a shared library from an API's C runtime and its harness, through which hsgen drives devices.
 
-    sources: files in ``harness/`` of the API's folder, or in ``hsgen/engines/native``.
+    sources: the C files of the harness, in ``harness/`` of the API's folder or in ``hsgen/engines/native``.
     command: a function that returns the compiler with its options, or raises `Unavailable`.
     link: the linker options.
-    header: a header that the build requires.  package: the Debian package that contains the header.
-    baselines: for each operation, a file in the same folder, and the names of the baselines that the file implements.
-    runtime: another API, whose runtime runs the kernels as SPIR-V; None if this API has its own runtime.
+    header: a header that the build requires; "" if it requires none.
+    package: the Debian package that contains the header.
+    baselines: for each operation, a further file of the harness, and the names of the baselines that it implements.  A
+    baseline is another library, with which benchmarks compare the operation.
+    runtime: the API whose runtime runs the kernels as SPIR-V, if this API has no runtime that launches kernels.
     spirv: with `runtime`, a function that takes a kernel text and a kernel name, and returns SPIR-V.
-    options: with `runtime`, the further compiler options for its build.
+    options: with `runtime`, further compiler options for the build of that runtime.
     """
 
     sources: tuple[str, ...]
@@ -51,13 +54,13 @@ class Harness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """How hsgen converts the properties that a device reports to the facts of a target (`hsgen.tools.suggest.query`).
+    """The conversion of the properties that a device reports to the facts of a target (`hsgen.tools.suggest.query`).
 
-    origins: for each fact, the query of the API that gives it.
-    facts: a function that takes the subgroup sizes and the harness's report of a device, and returns its facts.
-    cores_are_units: the PCI numbers of the vendors whose devices count SIMD units as cores.
+    origins: for each fact, the query of the API that returns it, for comments in target files.
+    facts: a function that takes the subgroup widths of a device and its properties by name, and returns its facts.
+    cores_are_units: the PCI numbers of vendors whose devices report the number of SIMD units as that of cores.
     started: whether started work-groups make forward progress on every device of the API.
-    isa: an offline compiler that names devices by compute capability, and the pattern of these names; or None.
+    isa: the name of an offline compiler, and the pattern of its names for devices by compute capability; or None.
     """
 
     origins: Mapping[str, str]
@@ -81,11 +84,11 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """The JavaScript modules of an API, which make a bundle an npm package (`hsgen.emit.js_files`).
+    """The JavaScript modules by which a bundle is an npm package (`hsgen.emit.js_files`).
 
-    files: for each path in a bundle, the name of the source in the API's folder.  A source with the suffix ``.j2`` is a
-    template that is rendered with the targets.
-    folder: the folder within a target's folder that has one module per sort and ``index.js``.
+    files: maps paths in a bundle to names of sources in the API's folder.  A source with the suffix ``.j2`` is a
+    template, which is rendered with the bundle's targets.
+    folder: the folder, within that of a target, for a module per sort and for ``index.js``.
     """
 
     files: Mapping[str, str]
@@ -97,30 +100,36 @@ class Api:
     """An API: its files, its capabilities, and the harness through which hsgen drives its devices.
 
     The files are in the folder ``templates/apis/NAME``.  In file names, ``{api}`` is the API's name and ``{suffix}`` is
-    the suffix of its kernel files.  An API may extend another API, `extends`.  If its folder lacks a file, hsgen takes
-    the file of the extended API.  In that file, it replaces C names, the texts in `replaced`, and the prefix `calls`.
+    the suffix of its kernel files.
+
+    An API may extend another API, `extends`, as HIP extends CUDA.  If the folder of the API lacks a file, hsgen takes
+    the file of the extended API.  In that file, hsgen replaces the C names of the extended API, the texts in
+    `replaced`, and the prefix `calls`.
     """
 
     name: str
     title: str
     order: int
-    """The position in lists.  Of two APIs with the same position, the API that extends the other comes second."""
+    """The position in lists.  Of two APIs with the same position, the API that extends another API comes second."""
     dialect: str
     """The dialect of its kernels, a folder of ``templates/dialects``.  No two APIs share a dialect."""
     suffix: str
-    """The suffix of kernel files.  The dialect's template repeats it, but `hsgen verify` reads no templates."""
+    """The suffix of kernel files.
+
+    The dialect's template also states the suffix, but `hsgen verify`, which needs the suffix, reads no templates.
+    """
     language: str
     """The name of the kernel language."""
     sources: tuple[str, ...]
     """The C source files of the runtime."""
     internal: tuple[str, ...] = ("hs_{api}_internal.h",)
-    """The private headers of the sources, in the folder of the sources."""
+    """The private headers of the runtime, in the folder of its sources."""
     headers: tuple[str, ...] = ("hs_{api}.h",)
     example: str = "sort_{api}.c"
     prefixes: tuple[str, ...] = ()
-    """The prefixes of C names that belong to the API, so no bundle can have them as its prefix."""
+    """The prefixes of the API's own C names.  No bundle can choose one of them as the prefix of its C names."""
     member: str = ""
-    """The C text, such as ".buffer", that selects the API's buffer object in a buffer argument of a call; or ""."""
+    """The C text that selects the API's buffer object in a buffer argument of a call, such as ".buffer"; may be ""."""
     text: bool = False
     """Whether the C file of a target contains the kernel text.
 
@@ -131,13 +140,13 @@ class Api:
     tables: Tables | None = None
     package: Package | None = None
     key_pairs: bool = False
-    """Whether kernels hold 64-bit keys as two 32-bit words on devices without 64-bit integers."""
+    """Whether kernels handle 64-bit keys as two 32-bit words on devices without 64-bit integers."""
     local_bytes: int = 0
     """The API's limit of local memory per work-group, in bytes; 0 if only the device has a limit."""
     launches: bool = True
-    """Whether the runtime launches kernels.  If not, it returns the launches, and the program launches kernels."""
+    """Whether the runtime launches kernels.  If not, the runtime only returns a list of launches to the program."""
     cooperative: bool = False
-    """Whether the API has launches whose work-groups can wait for each other."""
+    """Whether the API has launches whose work-groups can wait for each other (`Kernel.cooperative`)."""
     rows: bool = False
     """Whether the kernel language loads and stores adjacent keys as a vector of any width (`row_block`)."""
     lone_lanes: bool = False
@@ -145,22 +154,25 @@ class Api:
     python: bool = False
     """Whether hsgen can drive the API's devices through pyopencl."""
     cpu_platform: str = ""
-    """How the platform name of the embedded CPU runtime starts; "" if that runtime does not serve this API."""
+    """The start of the platform name of the embedded CPU runtime; "" if that runtime does not serve this API.
+
+    The embedded CPU runtime is Intel's OpenCL runtime, which pip installs by the extra ``cpu-device`` of hsgen.
+    """
     prepare: Callable[[], None] = lambda: None
     """A function that hsgen calls before it loads a C library of the API."""
     alignment: int = 0
-    """The alignment in bytes of a part of a buffer that the C runtime binds; 0 means the size of a key."""
+    """The number of bytes of which offsets of bound buffers must be a multiple; 0 means the size of a key."""
     harness: Harness | None = None
     options: Mapping[str, Option] = field(default_factory=dict)
     probe: Probe | None = None
-    """How device properties become facts; None if the API's devices report no properties."""
+    """The conversion of device properties to facts; None if the API's devices report no properties."""
     torch: str = ""
     """The PyTorch name of the API's devices; "" if PyTorch has no such devices."""
     extends: Api | None = None
     replaced: tuple[tuple[str, str], ...] = ()
-    """Pairs (text, replacement) for C files of the extended API; a text is the name of a header, for example."""
+    """Pairs (text, replacement) for C files of the extended API, such as the names of two headers."""
     calls: str = ""
-    """The prefix of the API's mixed-case C names, such as ``cuda`` in ``cudaMalloc``."""
+    """The prefix of the API's C functions and types, such as ``cuda`` in ``cudaMalloc``."""
 
     def extended(self, name: str, title: str, *, dialect: str, **changes: Any) -> Api:
         """Return an API that extends this API; `changes` has further attributes that differ."""
@@ -170,19 +182,19 @@ class Api:
         return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | changes))
 
     def named(self, pattern: str, **more: str) -> str:
-        """Return the file name that a pattern gives; `more` has placeholders beyond ``{api}`` and ``{suffix}``."""
+        """Return the file name for a pattern; `more` has values of placeholders beyond ``{api}`` and ``{suffix}``."""
         return pattern.format(**{"api": self.name, "suffix": self.suffix} | more)
 
     def file(self, pattern: str) -> Path:
         """Return the path of a file in the API's folder or, if the file is not there, in the extended API's folder.
 
-        If all folders lack the file, return the path in the last folder of the chain.
+        If all folders lack the file, return the path in the folder of the API that extends no other API.
         """
         path = resources.templates() / "apis" / self.name / self.named(pattern)
         return path if path.exists() or self.extends is None else self.extends.file(pattern)
 
     def folders(self, name: str) -> list[Path]:
-        """Return the existing folders `name` in the folders of the extended APIs and, last, in that of this API."""
+        """Return the folders `name` that exist in the folders of the extended APIs and, last, of this API."""
         path = resources.templates() / "apis" / self.name / name
         return [*(self.extends.folders(name) if self.extends else []), *([path] if path.is_dir() else [])]
 
@@ -191,7 +203,10 @@ class Api:
         return self.file(name).relative_to(resources.templates()).as_posix()
 
     def renamed(self, text: str, path: Path) -> str:
-        """Return the text of the C file at `path`; in a file of an extended API, this API's names replace its names."""
+        """Return `text`, that of the C file at `path`, with names of this API in place of names of the extended API.
+
+        If the file is this API's own, the text is unchanged.
+        """
         if self.extends is None or path.is_relative_to(resources.templates() / "apis" / self.name):
             return text
         text, old = self.extends.renamed(text, path), self.extends.name

@@ -78,7 +78,7 @@ def architectures() -> tuple[str, ...]:
 
 
 def _facts(widths: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a device.  The only subgroup size is 32, because the lanes of a warp run together."""
+    """Return the facts of a device.  The only subgroup width is 32, because the lanes of a warp run together."""
     facts = {name: value for name, value in report.items() if name not in ("memory_bytes", "shared_bytes")}
     binding = min(report.get("memory_bytes", _WORDS), _WORDS) - 1
     return {"subgroups": [32], **facts, "storage8": True, "storage16": True, "binding_bytes": binding}

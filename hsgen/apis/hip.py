@@ -38,7 +38,7 @@ _RENAMED = (
     ("Built by nvcc", "Built by hipcc"),
     ("CUDA", "HIP"),
 )
-"""Pairs (CUDA text, HIP text) where more than the prefix of a name differs."""
+"""Pairs (CUDA text, HIP text) for texts that differ in more than the prefix of a name."""
 
 
 def compiler() -> list[str]:
@@ -59,7 +59,11 @@ def compiler() -> list[str]:
 
 
 def _facts(widths: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a device.  Only the greatest width counts, because a wavefront's lanes run together."""
+    """Return the facts of a device.
+
+    The only subgroup width is the greatest one, the width of a wavefront, because the lanes of a wavefront run
+    together.
+    """
     facts = {name: value for name, value in report.items() if name != "memory_bytes"}
     binding = min(report.get("memory_bytes", _WORDS), _WORDS) - 1
     return {"subgroups": [max(widths)], **facts, "storage8": True, "storage16": True, "binding_bytes": binding}

@@ -1,4 +1,4 @@
-"""Metal 2.1 and later.  Kernels are text, which the driver compiles.  hsgen does not drive Metal devices."""
+"""Metal 2.1 and later.  Kernels are text, which the driver compiles.  hsgen itself does not drive Metal devices."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hsgen.apis.api import Api, Harness, Option, Probe
 from hsgen.system import compilers, toolchain
 
-_INTEL = 0x8086  # PCI number of the vendor whose CL_DEVICE_MAX_COMPUTE_UNITS counts execution units
+_INTEL = 0x8086  # the PCI number of Intel, on whose devices CL_DEVICE_MAX_COMPUTE_UNITS is the number of SIMD units
 _ORIGINS = {
     "subgroups": "widths at which a kernel compiled",
     "shuffle": "cl_intel_subgroups, or cl_khr_subgroup_shuffle",
@@ -38,7 +38,7 @@ API = Api(
     python=True,
     cpu_platform="Intel",
     prepare=lambda: toolchain.prepare_opencl(),
-    alignment=1024,  # bytes, of sub-buffers
+    alignment=1024,  # the alignment of sub-buffers
     harness=Harness(
         sources=("opencl.c", "opencl_calls.c", "opencl_device.c"),
         command=compilers.shared_c99,

@@ -62,7 +62,7 @@ def compiler() -> list[str]:
 
 
 def _facts(_: Sequence[int], report: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts of a device, without subgroups: devices report widths, but a kernel cannot require one."""
+    """Return the facts of a device, without subgroups: devices report widths, but kernels cannot require a width."""
     packed = {"storage8": True, "storage16": True}
     return {**report, "subgroups": [1], "shuffle": False, "ballot": False, **packed}
 

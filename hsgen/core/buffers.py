@@ -16,10 +16,10 @@ COUNT_BUFFER = "device_n"
 """The name of the buffer that holds a device-side count, one 32-bit word."""
 
 GROUP, DEVICE = "group", "device"
-"""The values of `Buffer.coherent`, which state whose stores a lane may load during the same launch.
+"""The values of `Buffer.coherent`, which state whose stores to the buffer a lane may load during the same launch.
 
-`GROUP`: the stores of lanes of its work-group, after `hs_barrier_global`.
-`DEVICE`: also the stores of lanes of other work-groups, after `hs_await` or a barrier of the grid.
+`GROUP`: stores by the lane's own work-group, after `hs_barrier_global`.
+`DEVICE`: also stores by other work-groups, after `hs_await` or a barrier of the grid.
 """
 BYTES = {"u32": 4, "u64": 8}
 """The size in bytes of each element type that has the same size in every sort.
@@ -33,9 +33,10 @@ class Buffer:
     """A buffer parameter of a kernel.
 
     type: the element type: "key", "value", "pair" or a name in `BYTES`.
-    unit: the element type in whose size a call states the offset of the buffer; "" if this type is `type`.
+    unit: the element type in which a call counts the offset of the buffer, if it differs from `type`; else "".  For
+    example, a kernel reads values as "u32" words, but the offset counts whole values.
     coherent: `GROUP` or `DEVICE` if a lane loads elements that another lane has stored during the same launch, else "".
-    Atomic accesses do not count.
+    A buffer whose only such accesses are atomic has "".
     times: the number of elements per key.
     shared: whether a call may bind the same memory to this buffer and to other shared buffers; kernels only read it.
     """
@@ -53,8 +54,8 @@ class Buffer:
 class Array:
     """An array in local memory: `count` elements of type "key", "pair" or a name in `BYTES`.
 
-    align: the alignment in bytes, for dialects that store whole cache lines from the array.  0 means the size of an
-    element.
+    align: the alignment of the array in bytes, for kernels that access several adjacent elements at once.  0 means the
+    size of an element.
     """
 
     name: str

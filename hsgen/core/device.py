@@ -14,12 +14,12 @@ class Device:
     None if they are unknown.
 
     unroll: "text" if the compiler keeps an array in memory whenever an unrolled loop indexes the array.  Kernel text
-    then contains the statements of each iteration.
+    then contains the statements of each iteration instead of a loop.  "compiler" for other compilers.
     threads: the number of subgroups that are resident on a core at once.
     units: the number of SIMD units of a core.
     registers: the number of 32-bit registers of a core, over all lanes.
-    cores: the number of cores of the largest device.
-    local: "chip" if local memory is dedicated memory, "memory" if it lies in ordinary memory.
+    cores: the number of cores of the family's largest device.
+    local: "chip" if local memory is dedicated memory on the chip, "memory" if it lies in ordinary global memory.
     cooperative: whether all work-groups of a grid can wait for each other.
     """
 
@@ -44,10 +44,16 @@ class Device:
 
     @property
     def forward_progress(self) -> bool:
-        """Whether a started work-group makes progress while others wait for it, as guaranteed or merely as observed."""
+        """Whether a started work-group makes progress while others wait for it.
+
+        A specification guarantees the progress, or all tests have only observed it.
+        """
         return self.progress != "none"
 
     @property
     def promised(self) -> bool:
-        """Whether forward progress is guaranteed.  Look-back then spins without a limit, and no pass needs a retry."""
+        """Whether forward progress is guaranteed.
+
+        A look-back then waits without a limit, so there are no retries.  Otherwise a look-back gives up after a limit.
+        """
         return self.progress == "guaranteed"

@@ -86,7 +86,7 @@ LINES = 20
 
 @dataclass(slots=True)
 class Reader:
-    """A reader of one file, which collects errors.  The line of each error begins with `where`."""
+    """A reader of one file, which collects errors.  Each error is a line that begins with `where`, the file's name."""
 
     where: str
     errors: list[str] = field(default_factory=list)
@@ -185,8 +185,8 @@ def presentable(text: str) -> bool:
 def plain(text: str) -> bool:
     """Whether a text can stand unchanged in C strings and comments.
 
-    A plain text needs no escapes, does not end a comment, and contains no name that a bundle's prefix replaces.  The
-    empty text is plain.
+    A plain text needs no escapes and does not end a comment.  It contains no name that begins with ``hs_`` or ``HS_``,
+    because a bundle replaces these prefixes by its own.  The empty text is plain.
     """
     prefixed = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
     return (

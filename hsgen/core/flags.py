@@ -1,6 +1,7 @@
-"""Constants that plans, kernels and the C runtimes share: the flags in arguments, and the names of steps' conditions.
+"""Constants that plans, kernels and the C runtimes share.
 
-Only this module defines the constants.  `hsgen.emit.c_constants` renders them for C; kernel templates read `bit.NAME`.
+They are the flags in the argument of a kernel, and the values of a step's guard, grid and argument.  Only this module
+defines the constants.  `hsgen.emit.c_constants` renders them for C; kernel templates read `bit.NAME`.
 """
 
 from __future__ import annotations
@@ -15,20 +16,21 @@ FLAGS = {
     "DESCENDING": "the greatest key comes first",
     "ROWS": "segments are rows of equal length; there are no offsets",
 }
-"""The meaning of each argument flag, in the order of bits.
+"""The meaning of each flag in the argument of a kernel, in the order of bits.
 
-In a plan, DIRECT is only a permission.  The interpreter decides for each call whether the kernel gets the flag.
+DIRECT in a plan permits a step to store to the destination.  The interpreter clears the flag for sorts in place, and
+for each pass that an odd number of passes follows.
 """
 
 FIRST = 20
-"""The bit of the first flag.
+"""The index of the bit of the first flag in the argument of a kernel.
 
 The lower bits hold numbers.  For a kernel of one pass: the pass number, the digit's shift << 8, and the digit's width
 << 16.  For a kernel that runs all passes: the end of the bit range, and the start of the bit range << 8.
 """
 
 BIT = {name: FIRST + i for i, name in enumerate(FLAGS)}
-"""The bit of each flag."""
+"""The index of the bit of each flag."""
 
 REDO, DIRECT, DISCARD, DEVICE_COUNT, SIGNED, FLOAT, DESCENDING, ROWS = (1 << bit for bit in BIT.values())
 
@@ -63,7 +65,7 @@ rounded: the step runs only for sums of floats, because each addition rounds.
 """
 
 REDUCTION_MASK, FLOAT_SUM = 15, 8
-"""`REDUCTION_MASK` selects the bits of a call's second number that identify the reduction and the type of its values.
+"""`REDUCTION_MASK` selects the bits of `Options.reduction` that identify the reduction and the type of its values.
 `FLOAT_SUM` is the value of these bits for a sum of floats.  `hsgen.operations.reduce_by_key.number` returns the bits.
 """
 
@@ -71,7 +73,7 @@ QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER", "length": "BY_LENGTH", "rows":
 """The quantities that a grid (`Grid.x`) or a guard (`Guard.x`) may depend on, each with its name in C.
 
 n: the count.
-number: the second number of the call; only grids use this quantity.
-length: the length of each row, which is n divided by the second number; only guards use this quantity.
-rows: the grid has enough work-groups for one row, times the number of rows; only grids use this quantity.
+number: the second number of the call (`Options.number`), such as a number of segments; only grids use this quantity.
+length: the length of each row, which is n divided by the number of rows; only guards use this quantity.
+rows: the number of rows.  Each row gets the work-groups that its length requires.  Only grids use this quantity.
 """

@@ -31,24 +31,23 @@ class Options:
     kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
     descending: whether the greatest key comes first.
     begin, end: the bit range by which keys are sorted, from bit `begin` up to, but not including, bit `end`; None means
-    up to the last bit.  The range applies to keys after the order transform of their type
-    (docs/reference/semantics.md).
+    up to the last bit.  The range applies to transformed keys (docs/reference/semantics.md).
     discard: whether the caller of an argsort discards the sorted keys.
     device_count: whether device memory contains the count; n is then the capacity.
 
-    A call has at most one of the next six fields.  The operation determines which field.
+    A call sets at most one of the next six fields, the *second number* of the call.  The operation determines which.
 
     shift: the number of low bits of a key that the stage after a sort ignores.
-    segment_count: the number of segments.
-    first_count: the number of keys in the first of two arrays.
+    segment_count: the number of segments, or of rows.
+    first_count: the number of keys in the first of the two arrays that a merge reads.
     capacity: the number of keys that a digest covers.
-    reduction: the reduction of values by key, and the buffers to store (`hsgen.operations.reduce_by_key`).
-    columns: the types and orders of columns to pack (`hsgen.operations.pack`).
+    reduction: a code for the reduction of values by key and for its outputs (`hsgen.operations.reduce_by_key.number`).
+    columns: a code for the types and orders of the columns to pack (`hsgen.operations.pack`).
 
     rows: whether segments are rows of equal length, n / segment_count; the call then has no offsets.
     take: the number of keys that a selection takes from each of `segment_count` rows.  In a gather, the number of
     values in each of `segment_count` items.
-    layouts: the strides and offsets of the columns' items, for columns that are not arrays.
+    layouts: a code for the strides and offsets of the columns to pack, if they are fields of records.
     segments_counted: whether device memory contains the number of segments; `segment_count` is then the capacity.
     """
 
@@ -71,7 +70,7 @@ class Options:
 
     @property
     def number(self) -> int:
-        """The second number of the call: grids and kernels depend on n and on this number."""
+        """The second number of the call, after n: the one field of `shift` to `columns` that is set; else 0."""
         counts = self.shift or self.segment_count or self.first_count or self.capacity
         return counts or self.reduction or self.columns
 
@@ -87,15 +86,18 @@ PLAIN = Options()
 NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "columns", "take", "layouts")
 """The fields of `Options` that are numbers, in the order of ``hn_call`` in C.
 
-`Options.number` returns one of these fields, except the last two, `take` and `layouts`.
+`Options.number` returns one of the first six, never `take` or `layouts`.
 """
 LAYOUT_BITS = 30
-"""A kernel receives `Options.layouts` in two numbers: the first holds this many low bits, the second the higher bits.
+"""A kernel receives `Options.layouts` in two 32-bit numbers: the first has the low 30 bits, the second the higher bits.
 """
 
 
 def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
-    """Return the options for the key type `key` and the order `order`; `more` has further fields of `Options`."""
+    """Return the options for the key type `key`, such as "f32", and the order `order`.
+
+    more: further fields of `Options`.
+    """
     return Options(kind=TYPES[key].kind, descending=order == "descending", **more)  # type: ignore[arg-type]
 
 
@@ -152,9 +154,9 @@ def passes(begin: int, end: int, bits: int) -> int:
 
 
 def argument(plan: Plan, step: Step, call: Options, *, in_place: bool) -> int | None:
-    """Return the argument of a step's kernel.
+    """Return the argument that a step's kernel receives in a call.
 
-    None means that the step does not run for the bit range of the call, or for its reduction.
+    Return None if the step's guard excludes the bit range or the reduction of the call.
 
     Raises:
         Usage: the bit range is reversed or exceeds the key.
@@ -191,9 +193,9 @@ def _pass(step_pass: Pass, begin: int, end: int, flags: int) -> int | None:
         return None
     shift, width = digit(begin, end, step_pass.bits, step_pass.number)
     if left % 2 == 0:
-        flags &= ~DIRECT  # passes alternate: if this pass stored to the destination, the last would not
+        flags &= ~DIRECT  # passes alternate between two buffers, and the last must store to the destination
     if left > 1:
-        flags &= ~DISCARD  # only the last pass may leave out the keys
+        flags &= ~DISCARD  # later passes read the keys, so only the last pass may omit storing them
     return step_pass.number | shift << 8 | width << 16 | flags
 
 
@@ -222,9 +224,9 @@ def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, nu
 
 
 def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
-    """Return the greatest count up to `max_n` for which every grid has at most limit x limit work-groups.
+    """Return the greatest count up to `max_n` for which the grids of `steps` have at most limit x limit work-groups.
 
-    Grids that depend on the second number of the call are ignored.
+    Only grids whose size depends on n are checked.
     """
     for step in steps:
         grid, guard = step.grid, step.guard
@@ -242,7 +244,10 @@ def offset(binding: Binding, n: int) -> int:
 
 
 def numbers(sort: Sort, step: Step, call: Options) -> tuple[int, ...]:
-    """Return the numbers that the kernel of a step receives after n and the argument: two numbers, or none."""
+    """Return the numbers that the kernel of a step receives after n and the argument: two numbers, or none.
+
+    `Signature.numbers` describes the numbers.
+    """
     if sort.signature.rows:
         low = call.layouts & (1 << LAYOUT_BITS) - 1
         return call.segment_count | low, call.take | call.layouts >> LAYOUT_BITS
@@ -250,15 +255,15 @@ def numbers(sort: Sort, step: Step, call: Options) -> tuple[int, ...]:
 
 
 def spare_at(sort: Sort, n: int) -> int:
-    """Return the byte offset in scratch at which an argsort stores keys that the caller discards.
+    """Return the byte offset in scratch of a buffer for the sorted keys of an argsort whose caller discards the keys.
 
-    The keys lie behind the scratch of the sort.
+    The buffer lies behind the scratch that every call for `n` keys needs.
     """
     return aligned(sort.plan.scratch.bytes(n))
 
 
 def scratch_bytes(sort: Sort, n: int, how: Options = PLAIN) -> int:
-    """Return the scratch size of a call for `n` keys, in bytes."""
+    """Return the scratch size of a call for `n` keys, in bytes; `how` are its options."""
     if how.discard and n:
         return spare_at(sort, n) + n * sort.key.bytes
     return sort.plan.scratch.bytes(n)

@@ -21,21 +21,23 @@ class Kernel:
     index64: whether n is a 64-bit number.
     subgroup: the width of the subgroups in which lanes exchange values; 1 if lanes exchange no values.
     ballot: whether the lanes of a subgroup vote.
-    always: whether the kernel runs regardless of the device-side count.
+    always: whether the kernel runs for every device-side count.  Other kernels return at once if that count lies
+    outside the bounds of the step's guard.
     cooperative: whether work-groups wait for each other, so that all work-groups of a launch must be resident.
     picks: the types of the buffers that the kernel selects at run time, as keys of `hsgen.core.buffers.PICKED`.
-    row: the number of keys in a vector, for dialects with rows; 0 if the kernel handles keys one by one.
-    by_rows: whether the kernel exists only in dialects with rows.
-    marks: whether the kernel tests many adjacent keys at once for run boundaries, in dialects with marks.
-    vectors: whether the kernel accesses four adjacent elements at once, in dialects with vectors.
-    key_vectors: whether the kernel loads and stores keys 16 bytes at once, in dialects with vectors.
+    row: the number of adjacent keys that the kernel handles as one vector; 0 if the kernel handles keys one by one.
+    The next four fields state which capabilities of a dialect (``templates/dialects/contract.toml``) the kernel uses.
+    by_rows: "rows", vectors of `row` keys.  Other dialects cannot run the kernel.
+    marks: "marks", which tests 32 adjacent keys at once for run boundaries.
+    vectors: "vectors", accesses to four adjacent elements at once.
+    key_vectors: "key_vectors", accesses to 16 bytes of adjacent keys at once.
     resident: the number of work-groups that must fit on a core at once; 0 if the compiler decides.
     gate: the name of a buffer, or "".  The kernel returns at once if the first word of this buffer is not 0.
     params: the algorithm's parameters.
-    common: the parameters on which the kernel text depends.  Kernels whose other parameters differ share one text.
-    data: the algorithm's input of the template.  A field that names a template (see `VARIANT`) is a variant of a phase.
-    The kernel's template calls the variant by the name of the field.
-    scratch: the layout of the buffer ``words``.  The template addresses the regions by name (`hsgen.core.regions`).
+    common: the parameters on which the kernel text depends.  Kernels that differ only in other parameters share a text.
+    data: a record that the template reads.  A field whose value names a template (see `VARIANT`) selects the variant of
+    a phase.  The kernel's template calls the variant by the name of the field.
+    scratch: the layout of the buffer ``words``, a record of regions.  The template addresses the regions by name.
     """
 
     name: str
@@ -69,7 +71,10 @@ class Kernel:
         return not self.cooperative and any(b.coherent == DEVICE for b in self.buffers)
 
     def layout(self, key: KeyType) -> list[tuple[Array, int]]:
-        """Return each local array with its byte offset.  Arrays of larger elements come first, so all are aligned."""
+        """Return each local array with its byte offset in local memory.
+
+        Arrays of larger elements come first, so each offset is a multiple of the size of an element.
+        """
         placed, at = [], 0
         for array in sorted(self.arrays, key=lambda a: -element_bytes(a.type, key)):
             placed.append((array, at))

@@ -43,7 +43,7 @@ class Type:
 
     name: str
     key: str
-    kind: int  # 0 unsigned, 1 signed in two's complement, 2 float (sign, exponent, fraction)
+    kind: int  # 0: unsigned; 1: signed, in two's complement; 2: float, with sign, exponent and fraction
     element: str
 
     @property
@@ -111,14 +111,15 @@ value-starts: device memory has the index of the first value of each row.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """The signature of a sort: the features of its kernels beyond unsigned keys in ascending order.
+    """What calls of a sort may use beyond a plain sort of unsigned keys in ascending order.
 
     value: a name in `VALUES`.
-    key_transform: whether calls may state signed or float keys, and descending order.
+    key_transform: whether calls may have signed or float keys, and descending order.
     epilogue: the text of an epilogue (`hsgen.stages.epilogue`); "" if there is none.
-    floats: whether kernels calculate with floats.  The floats are the values, or the keys if the sort has no values.
-    rows: whether kernels receive two more numbers: the number of rows of a call and the number of keys to take from
-    each row, or the layouts of columns.
+    floats: whether kernels calculate with floats, as sums do.  The floats are the values, or the keys if the sort has
+    no values.
+    rows: whether kernels receive two numbers that describe rows or columns.  A selection passes the number of rows, and
+    the number of keys to take from each row.  A pack passes the layouts of its columns.
     The other fields are features, as described at `FEATURES`.
     """
 
@@ -142,7 +143,8 @@ class Signature:
     def numbers(self) -> bool:
         """Whether kernels receive two numbers after n and the argument.
 
-        The numbers are the bounds of the step's guard, or the numbers that `rows` describes.
+        The numbers are those of `rows`.  With a device-side count instead, they are the bounds of the step's guard, and
+        the kernel compares the count with them.
         """
         return self.device_count or self.rows
 
@@ -158,7 +160,7 @@ class Signature:
 
     @property
     def followed(self) -> bool:
-        """Whether a stage after the sort reads the sorted keys."""
+        """Whether a stage after the sort reads the sorted keys, to report run boundaries or as an epilogue."""
         return self.run_boundaries or bool(self.epilogue)
 
     @property
@@ -168,7 +170,7 @@ class Signature:
 
     @property
     def of_equal_rows(self) -> Signature:
-        """The same signature for rows of equal length, without features of the rows of a selection."""
+        """The same signature without `row_lengths` to `value_starts`: a selection from rows of equal length."""
         return replace(self, row_lengths=False, row_starts=False, row_takes=False, row_count=False, value_starts=False)
 
     @property

@@ -58,8 +58,8 @@ def bitonic_merge(n: int) -> Network:
     """Return a network that sorts any bitonic sequence of `n` values, for any n.
 
     The elements of even index form a bitonic sequence, and so do the elements of odd index.  The network sorts both, by
-    recursion, and then compares adjacent elements.  Half-cleaners for the next power of two, without the comparators
-    beyond n, would *not* sort every input.  The reason is that a bitonic sequence may be rotated by any distance.
+    recursion, and then compares adjacent elements.  The half-cleaners for the next power of two, without comparators
+    that reach beyond n, are no substitute: they fail for some rotations of a bitonic sequence.
     """
 
     def merge(at: tuple[int, ...]) -> list[Comparator]:
@@ -79,7 +79,10 @@ def bitonic_merge(n: int) -> Network:
 
 
 def layered(network: Iterable[Comparator]) -> Network:
-    """Return the same network, with its comparators in the order of their depth, then of their indices."""
+    """Return the same network, with its comparators sorted by depth, then by index.
+
+    The depth of a comparator is the greatest number of comparators on a path to it, itself included.
+    """
     depth: dict[int, int] = {}
     layers: dict[int, list[Comparator]] = {}
     for i, j in network:

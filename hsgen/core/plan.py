@@ -1,8 +1,8 @@
 """Plans as plain values: a plan lists all launches of a sort, each with the condition under which it runs.
 
-`hsgen.core.interpreter` and the C runtimes interpret plans.
+`hsgen.core.interpreter` and the C runtimes interpret plans: for a call, they find the launches that run.
 
-A *step*, or row, of a plan has a kernel, the kernel's buffers, a guard, a grid and an argument.  The guard states for
+A *step* of a plan is one launch: a kernel, the kernel's buffers, a guard, a grid and an argument.  The guard states for
 which counts and calls the step runs.  The grid states the number of work-groups.  The argument is the number that the
 kernel receives in addition to n.
 """
@@ -30,13 +30,14 @@ ROLES = (
     "takes",
     "value_starts",
 )
-"""The buffers of a call.
+"""The roles that buffers of a call have.
 
 source, destination: the keys before and after the call.
 values, values_out: the values before and after the call.
 scratch: the memory that the caller lends to the call.
 count: the device-side count.
 other, other_values: further inputs, such as the offsets of segments, or the second of two arrays and its values.
+report: words that a call computes from the keys, such as run boundaries or a digest.
 takes: for each row of a selection, the number of keys to take.
 value_starts: for each row of a selection, the index of its first value.
 """
@@ -44,11 +45,11 @@ value_starts: for each row of a selection, the index of its first value.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A buffer of a step: a role, and an offset of ``plus + per_n * min(n, max_n)`` bytes.
+    """A buffer of a step: a buffer of the call from a byte offset on, ``plus + per_n * min(n, max_n)``.
 
-    role: the buffer of the call, a name in `ROLES`.  In scratch, the offset is rounded up to a multiple of 1024 bytes.
-    max_n: the greatest count of the step; None if the offset needs no such bound.  With a device-side count, n is the
-    capacity, which may exceed the greatest count.
+    role: the role of the call's buffer, a name in `ROLES`.  In scratch, the offset is rounded up to a multiple of 1024.
+    max_n: the count above which the offset no longer grows; None if the offset grows with every n.  The bound matters
+    with a device-side count, because n is then the capacity, which may exceed the counts for which the step runs.
     """
 
     role: str
@@ -57,11 +58,11 @@ class Binding:
     max_n: int | None = None
 
     def after(self, room: int) -> Binding:
-        """Return the binding; if its role is scratch, its offset is `room` bytes greater."""
+        """Return the binding with an offset that is `room` bytes greater in scratch, and unchanged in other buffers."""
         return replace(self, plus=self.plus + room) if self.role == "scratch" else self
 
     def bounded(self, max_n: int) -> Binding:
-        """Return the binding whose offset grows only up to `max_n` keys; only bindings to scratch change."""
+        """Return the binding, whose offset in scratch stops growing at `max_n` keys; other buffers stay the same."""
         least = max_n if self.max_n is None else min(max_n, self.max_n)
         return replace(self, max_n=least) if self.role == "scratch" and self.per_n else self
 
@@ -73,8 +74,8 @@ class Guard:
     place: a name in `hsgen.core.flags.PLACES`.
     range: a name in `hsgen.core.flags.RANGES`.
     at_zero: the step also runs for n = 0.
-    x: the quantity that is compared with `min_n` and `max_n`: the count, "n", or the length of each row, "length".  The
-    length is n divided by the second number of the call.
+    x: the quantity that is compared with `min_n` and `max_n`: "n", the count, or "length", the length of each row.  The
+    length is n divided by the number of rows.
     reduction: a name in `hsgen.core.flags.REDUCTIONS`, for calls that reduce values.
     min_take, max_take: if `max_take` is not 0, the step runs only for calls with ``min_take < take <= max_take``.
     """
@@ -110,8 +111,8 @@ class Guard:
 class Grid:
     """The number of work-groups of a step: ``min((x + add) // div * mul, cap)``.
 
-    x: the quantity, a name in `hsgen.core.flags.QUANTITIES`.
-    If x is "rows", the number is ``min(rows * ((length + add) // div * mul), cap)``.  The length is that of a row.
+    x: the quantity in this formula, a name in `hsgen.core.flags.QUANTITIES`.
+    If x is "rows", the number is ``min(rows * ((length + add) // div * mul), cap)``; `length` is the length of a row.
     All numbers are 64-bit integers; `add` may be negative.
     """
 
@@ -130,7 +131,7 @@ class Grid:
 
     @property
     def fixed(self) -> bool:
-        """Whether the grid has `cap` work-groups for every count above 0."""
+        """Whether the grid has `cap` work-groups for every count above 0, as `fixed` grids do."""
         return self.div == 1 and self.mul >= self.cap
 
 
@@ -141,7 +142,7 @@ def fixed(groups: int) -> Grid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Literal:
-    """The constant `value`, which takes the bits below the flags."""
+    """An argument with the constant `value` in the bits below the flags."""
 
     kind: ClassVar[str] = "literal"
     value: int = 0
@@ -150,10 +151,10 @@ class Literal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """The number of a pass, and the shift and the width of its digit.
+    """An argument for one pass: the number of the pass, and the shift and the width of its digit.
 
-    bits: the most bits of a digit.
-    The step runs only if the bit range needs more than `number` passes.
+    number: the number of the pass, from 0 on.  The step runs only if the bit range needs more than `number` passes.
+    bits: the greatest width of a digit.
     """
 
     kind: ClassVar[str] = "pass"
@@ -164,7 +165,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitRange:
-    """The end and the start of the call's bit range, for a kernel that runs all passes."""
+    """An argument for a kernel that runs all passes: the end and the start of the call's bit range."""
 
     kind: ClassVar[str] = "bit_range"
     flags: int = 0
@@ -172,7 +173,7 @@ class BitRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassCount:
-    """The number of passes that the bit range needs, if a digit has at most `bits` bits."""
+    """An argument with the number of passes that the bit range needs, if a digit has at most `bits` bits."""
 
     kind: ClassVar[str] = "pass_count"
     bits: int
@@ -181,7 +182,10 @@ class PassCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallNumber:
-    """The second number of the call, without flags."""
+    """An argument that is the second number of the call (`Options.number`), without flags.
+
+    The sign bit is set if the number is only the capacity of a number in device memory.
+    """
 
     kind: ClassVar[str] = "call_number"
     flags: ClassVar[int] = 0
@@ -189,9 +193,10 @@ class CallNumber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndirectGrids:
-    """The greatest grid size in one dimension; the kernel computes all other grids from a device-side count.
+    """An argument for a kernel that computes the grids of all other steps from a device-side count.
 
-    Only hosts with indirect dispatch run the step.  At present, all such hosts use Vulkan.
+    The argument is the device's greatest grid size in one dimension.  Only hosts with indirect dispatch run the step.
+    At present, all such hosts use Vulkan.
     """
 
     kind: ClassVar[str] = "indirect_grids"
@@ -199,9 +204,9 @@ class IndirectGrids:
 
 
 Argument = Literal | Pass | BitRange | PassCount | CallNumber | IndirectGrids
-"""The number that a kernel receives after n.
+"""The number that a kernel receives after n; each class describes the bits below the flags.
 
-flags: REDO and DIRECT of `hsgen.core.flags`, or neither; the interpreter adds the flags of the call.
+flags: the flags REDO and DIRECT of `hsgen.core.flags`, if the step has them; the interpreter adds the call's flags.
 """
 
 assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, IndirectGrids)] == list(ARGUMENTS)
@@ -239,7 +244,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceStatus:
-    """Where a sort reports retries: `words` 32-bit words at `binding`, one for each pass.
+    """The scratch words in which a sort reports retries: `words` 32-bit words at `binding`, one for each pass.
 
     A word is 1 if its pass needed a retry.  The words are valid only for counts above `min_n`.
     """
@@ -266,7 +271,7 @@ class Plan:
     device_status: DeviceStatus | None = None
 
     def after(self, room: int) -> Plan:
-        """Return the plan whose scratch begins `room` bytes later."""
+        """Return the plan with all scratch offsets `room` bytes greater, so that other data fits before them."""
         status = self.device_status
         return replace(
             self,

@@ -41,7 +41,7 @@ def flat(params: Any) -> dict[str, Any]:
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `values` with an inner dictionary for each record, where the record's first value was."""
+    """Return `values` with an inner dictionary for each record, at the position of the record's first value."""
     tables: dict[str, Any] = {}
     for name, value in values.items():
         if DOT in name:
@@ -76,9 +76,9 @@ def built(params: type[Any], values: Mapping[str, Any]) -> Any:
 
 
 def changed(params: Any, values: Mapping[str, Any]) -> Any:
-    """Return `params` with the values that `values` names replaced; keys may be dotted names.
+    """Return `params`, in which the values of `values` replace those of the same names; names may be dotted.
 
-    The value None for a field that holds a record removes the record.
+    If the value of a record's field is None, the record is removed.
     """
     gone = {k for k, v in values.items() if v is None and DOT not in k}
     values_before = {k: v for k, v in flat(params).items() if record_of(k) not in gone}

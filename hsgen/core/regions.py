@@ -16,10 +16,9 @@ class Region:
 
     name: upper case, unique in a layout.
     start: the index of the first word in scratch.
-    size: the number of words.  0 means that the region is absent, or that it is the last region and has all remaining
-    words.
-    meaning: a comment for generated text.
-    offset: the number of words to skip from `start`; set by ``region + number``.
+    size: the number of words.  0 stands for an absent region, or for the last region, which has all remaining words.
+    meaning: the comment of the region's constant in generated text.
+    offset: the distance in words from `start`; ``region + number`` sets it.
 
     As text, a region is the name of its constant in kernels: ``{{ region + 1 }}`` renders ``HS_NAME + 1``.
     """
@@ -55,15 +54,15 @@ def placed(sizes: Iterable[tuple[str, int, str]], start: int = 0) -> dict[str, R
 
 
 def of(layout: object) -> Iterator[Region]:
-    """Yield each field of a dataclass that is a region; yield nothing for an object that is no dataclass."""
+    """Yield the regions among the fields of the dataclass `layout`; yield nothing if `layout` is no dataclass."""
     if is_dataclass(layout):
         yield from (x for f in fields(layout) if isinstance(x := getattr(layout, f.name), Region))
 
 
 def distinct(regions: Iterable[Region]) -> dict[Region, Region]:
-    """Return, for each region, the region under a name that only regions with the same start have.
+    """Map each region to a region whose name has a single meaning in the generated file.
 
-    If two regions have the same name but start at different words, the later region gets a number: NAME_2.
+    If two regions have the same name but start at different words, the later region is renamed to NAME_2.
     """
     starts: dict[str, int] = {}
     out: dict[Region, Region] = {}
@@ -76,10 +75,10 @@ def distinct(regions: Iterable[Region]) -> dict[Region, Region]:
 
 
 def renamed(layout: T, names: Mapping[Region, Region]) -> T:
-    """Return the dataclass `layout` with each region replaced by its value in `names`.
+    """Return the dataclass `layout`, in which `names` replaces each region by the renamed region.
 
-    Objects that are no dataclasses are returned unchanged.  The keys of `names` are regions with offset 0.  A replaced
-    region keeps the offset that the region of `layout` has.
+    names: a result of `distinct`, whose regions have offset 0.  A renamed region keeps its offset in `layout`.
+    An object that is no dataclass is returned unchanged.
     """
     moved: dict[str, Any] = {}
     if is_dataclass(layout):

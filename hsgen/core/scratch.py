@@ -1,11 +1,11 @@
-"""Rules that give the size of scratch memory for each count.  The C runtimes evaluate the same rules."""
+"""Rules that compute the size of scratch memory from the count.  The C runtimes evaluate the same rules."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 ANY_N = 2**63 - 1
-"""The greatest count of a rule, or of a plan, that has no other bound."""
+"""The greatest count of a rule, or of a plan, whose counts are otherwise not bounded."""
 UNIT = 1024
 """The alignment of offsets in scratch memory, in bytes."""
 
@@ -54,9 +54,9 @@ class Scratch:
         return max((rule.bytes(n) for rule in self.rules), default=0)
 
     def after(self, room: int) -> Scratch:
-        """Return the scratch size of the same steps if their scratch begins `room` bytes later.
+        """Return the scratch size if the scratch offsets of all steps are `room` bytes greater (`Plan.after`).
 
-        Counts that need no scratch still need none.
+        For counts that need no scratch, the size stays 0.
         """
         return Scratch(tuple(replace(r, plus=r.plus + room) for r in self.rules))
 
@@ -76,5 +76,5 @@ def scratch_limit(n: int, item: int) -> int:
 
 
 def scratch_of(**rule: int) -> Scratch:
-    """Return the scratch size with a single rule, which has the fields `rule`."""
+    """Return a scratch size with a single rule, given the fields of `ScratchRule`."""
     return Scratch((ScratchRule(**rule),))

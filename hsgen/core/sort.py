@@ -12,10 +12,10 @@ from hsgen.core.scratch import ANY_N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """An algorithm of a sort, which serves counts above `min_n` up to `max_n`.
+    """An algorithm of a sort, with the range of counts that it serves: above `min_n` up to `max_n`.
 
-    label: the name of the algorithm in the target.
-    A part whose range of counts is empty serves only bit ranges that the other parts do not support.
+    label: the name of the algorithm in the target file.
+    If the range of counts is empty, the algorithm serves only bit ranges that the sort's other algorithms lack.
     """
 
     algorithm: str
@@ -32,13 +32,13 @@ class Sort:
     algorithm: the name that users see.
     parts: the algorithms, each with its range of counts.
     operation: a name in `hsgen.operations`.
-    limit: the greatest count for which code is generated.
-    columns: the number of elements per item; 1 for keys.
-    groups: the greatest grid of the target in one dimension.
-    pair: whether a 64-bit key is two 32-bit words, because the device lacks 64-bit integers.
+    limit: the greatest count that the generated code supports.
+    columns: the number of elements per item, such as the columns of a prefix sum; 1 if items are keys.
+    groups: the greatest size of a grid of the target's devices, in work-groups in one dimension.
+    pair: whether kernels handle a 64-bit key as two 32-bit words, because the device lacks 64-bit integers.
     vulkan: the least version of Vulkan that the kernels need; it determines the version of SPIR-V.
-    written_out: whether kernel text contains the statements of each iteration instead of loops over registers.
-    first: the file of the sort that serves calls while the kernels of this sort are compiled; "" if there is none.
+    written_out: whether loops over arrays in registers are unrolled in the kernel text itself (`Device.unroll`).
+    first: the file of a sort that serves calls while the kernels of this sort are compiled; "" if there is none.
     """
 
     target: str
@@ -59,10 +59,10 @@ class Sort:
 
     @property
     def label(self) -> str:
-        """The name of the key width.
+        """The name of the key width, such as "u32".
 
-        If kernels calculate with float keys, the label is the name of the key type, such as "f32".  If values are
-        packed, the label is "u" and the width of the key within the 64-bit word.
+        If kernels calculate with float keys, the label is the name of the float type, such as "f32".  If keys and
+        values are packed into 64-bit words, the label has the width of the key within the word.
         """
         if self.signature.floats and self.signature.value == "none":
             return f"f{self.key.bits}"

@@ -21,7 +21,10 @@ _WORD = re.compile(r"\bhs_\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A function, type or macro that kernel bodies may use.  parameters: None for a word without parentheses."""
+    """A function, type or macro that kernel bodies may use.
+
+    parameters: the names of its parameters; None for a word without parentheses.
+    """
 
     name: str
     signature: str
@@ -33,9 +36,9 @@ class Word:
 class Group:
     """A group of related words.
 
-    needs: the capability that a dialect needs to define the words; "" if it needs none.  when: a description of the
-    sorts in which the words are defined; "" for all sorts.  if_used: a kernel text contains the definitions only if it
-    uses a word of the group.
+    needs: the capability of the dialects that define the words; "" if all dialects define them.
+    when: a description of the sorts whose prelude defines the words; "" for all sorts.
+    if_used: whether a prelude omits the definitions if no kernel uses a word of the group.
     """
 
     name: str
@@ -48,9 +51,10 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """The content of the contract.
+    """The content of the file `FILE`.
 
-    capabilities: the meaning of each capability.  helpers: the names that ``templates/keys.j2`` defines for dialects.
+    capabilities: the meaning of each capability, by name.
+    helpers: the names of macros in ``templates/keys.j2`` that dialects use and kernel bodies do not.
     """
 
     groups: tuple[Group, ...]
@@ -63,14 +67,14 @@ class Contract:
         return {w.name: w for g in self.groups if g.needs in have for w in g.words}
 
     def unused(self, text: str) -> set[str]:
-        """Return the words whose definitions a kernel text can omit, because it uses no word of their groups."""
+        """Return the words that a prelude need not define, because `text` uses no word of their groups."""
         used = set(_WORD.findall(text))
         groups = (g for g in self.groups if g.if_used and used.isdisjoint(w.name for w in g.words))
         return {w.name for g in groups for w in g.words}
 
 
 def contract(env: jinja2.Environment) -> Contract:
-    """Return the contract among the templates of a Jinja environment.
+    """Return the contract, whose file is among the templates of a Jinja environment.
 
     Raises:
         Wrong: the file is not valid TOML.

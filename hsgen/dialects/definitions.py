@@ -1,4 +1,7 @@
-"""Functions that split a prelude into definitions, and override or omit definitions of it."""
+"""Functions that split a prelude into definitions, and replace or omit some of them.
+
+A prelude is the text before the kernels of a sort, in which a dialect defines the words of the contract.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,11 @@ _OPENS, _ENDS = re.compile(r"#if"), re.compile(r"#endif")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Whole lines of a prelude, and the names that the lines define; directives and comments may define no names.
+    """Whole lines of a prelude, and the names that these lines define.
 
-    parameters: the parameters of a macro or a function; None for any other name.  parts: the definitions and directives
-    of an `#if` block.  An `#if` block is a single definition of all its names.
+    names: the names; () for lines that define none, such as comments and some directives.
+    parameters: the parameters of a macro or a function; None for any other name.
+    parts: for an `#if` block, which is a single definition of all its names, the definitions and directives in it.
     """
 
     text: str
@@ -35,7 +39,7 @@ class Definition:
 
 
 def split(text: str) -> list[Definition]:
-    """Return the definitions of a text in order; their texts joined give the text again."""
+    """Return the definitions of a text in order.  The texts of all definitions, joined, are the whole text."""
     tree = read(text)
     listed: list[tuple[str, Statement | None]] = []
     before = _leading(tree.body[0]) if tree.body else tree.end
@@ -75,7 +79,10 @@ def _code(statement: Statement) -> str:
 
 
 def _definitions(listed: Sequence[tuple[str, Statement | None]], at: int) -> tuple[list[Definition], int]:
-    """Return the definitions from index `at` to the end of the `#if` block or text, and the index after the end."""
+    """Return the definitions from index `at` to the end of the `#if` block or of the text, and the index after the end.
+
+    listed: the lines of each statement, with the statement; None for lines of comments and white space.
+    """
     out: list[Definition] = []
     while at < len(listed):
         text, statement = listed[at]
@@ -94,7 +101,7 @@ def _definitions(listed: Sequence[tuple[str, Statement | None]], at: int) -> tup
 
 
 def _names(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
-    """Return the names that a statement defines, and the parameters if it defines a macro or a function, else None."""
+    """Return the names that a statement defines, and the parameters of a macro or a function; None for other names."""
     match statement:
         case Directive(line=Token(text=line)) if define := _MACRO.match(line):
             parameters = tuple(x.strip() for x in define[2].strip("()").split(",") if x.strip()) if define[2] else None
@@ -116,9 +123,9 @@ def _names(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...] | Non
 def overridden(base: str, changes: str, helpers: Collection[str], added: Collection[str]) -> str:
     """Return the prelude `base`, in which the definitions in `changes` replace those of the same words.
 
-    A definition in `changes` of a word that `base` lacks is omitted, because `base` has the words that the sort needs.
-    A word in `added` is the exception: no base defines it, so its definition is appended.  Helpers and comments belong
-    to the definition that follows them.
+    If `base` lacks a word, its definition in `changes` is omitted, because `base` defines the words that the sort
+    needs.  The exception are the words in `added`, which no base defines: their definitions are appended.  Helpers and
+    comments belong to the definition that follows them.
     """
     definitions = split(base)
     have = {name for d in definitions for name in d.names}
@@ -134,14 +141,14 @@ def overridden(base: str, changes: str, helpers: Collection[str], added: Collect
 
 
 def omitting(text: str, words: Collection[str], helpers: Collection[str]) -> str:
-    """Return a text without the definitions of `words`; the helpers and comments before each definition go too."""
+    """Return a text without the definitions of `words`, and without the helpers and comments before each of them."""
     return "".join(part for part, names in _whole(text, helpers) if not names or not set(names) <= set(words))
 
 
 def _whole(text: str, helpers: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (text, names) for each definition; the text starts with the helpers and comments before the definition.
+    """Yield (text, names) for each definition of a word; the text includes the helpers and comments before it.
 
-    The last pair is the rest of the text, without names.
+    The last pair has the rest of the text, and no names.
     """
     pending = ""
     for d in split(text):
@@ -153,7 +160,11 @@ def _whole(text: str, helpers: Collection[str]) -> Iterator[tuple[str, tuple[str
 
 
 def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
-    """Yield the texts of definitions; each replacement stands where the first definition that it replaces stood."""
+    """Yield the texts of definitions, with replacements from `instead`.
+
+    A replacement takes the place of the first definition that it replaces.
+    instead: the new text of each word to replace.
+    """
     written: set[str] = set()
     for d in base:
         names = {name for name in d.names if name in instead}
@@ -163,7 +174,10 @@ def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
 
 
 def _without(d: Definition, names: set[str]) -> str:
-    """Return the text of a definition without the definitions of `names`; "" if it defines nothing else."""
+    """Return the text of a definition without the names `names`; "" if it defines no other name.
+
+    Of an `#if` block, only the parts that define these names are removed.
+    """
     if not names:
         return d.text
     if names >= set(d.names):

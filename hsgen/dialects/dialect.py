@@ -1,4 +1,4 @@
-"""Dialects: what the generator knows about a kernel language.  ``templates/dialects/NAME/`` has all other data."""
+"""Dialects: the facts about a kernel language, and its definitions, both from ``templates/dialects/NAME/``."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from hsgen.dialects.contract import contract
 
 MAIN, FRAME = "dialects/{}/dialect.j2", "dialects/{}/kernel.j2"
 FACTS = {"suffix": str, "comment": str, "capabilities": frozenset, "helpers": frozenset}
-"""The facts that each dialect must define or inherit, with their types."""
+"""The facts that each dialect's template must define or inherit, with their types."""
 OPTIONAL = {"translator": str, "passes": tuple}
-"""The facts that a dialect may omit, with their types."""
+"""The facts that a dialect's template may omit, with their types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dialect:
-    """A kernel language: its facts, and the two macros of its templates.
+    """A kernel language: its facts, and functions that call the macros of its templates.
 
-    prelude(sort): returns the definitions of the words that kernel bodies use.
-    wrap(sort, kernel, body): returns a whole kernel, which is the body with signature, bindings and local arrays.  In a
-    dialect with passes, `wrap` has two more parameters: the text of the functions for selected buffers, and the names
-    of the functions that the body calls.
-    capabilities: optional features, by their names in the contract.
-    helpers: further names that the dialect defines for its own definitions; bodies do not use helpers.
-    passes: the names of the passes of `hsgen.tree` that change bodies, in order.
+    suffix: the suffix of kernel files.
+    comment: the characters that start a comment.
+    prelude(sort): returns the prelude of a sort, the definitions of the words that kernel bodies use.
+    wrap(sort, kernel, body): returns a whole kernel: the body with signature, bindings and local arrays.  In a dialect
+    with passes, `wrap` has two more parameters: the text of the functions for selected buffers, and the names of the
+    functions that the body calls.
+    capabilities: the capabilities of the contract that the dialect has.
+    helpers: the names of further macros and functions that the dialect's own definitions use.
+    passes: the names of the passes (`hsgen.tree.passes`) that change bodies, in order.
     translator: the package of `hsgen.emit` that translates kernels from C to the language; "" if none is needed.
     """
 
@@ -81,7 +83,7 @@ def _load(env: jinja2.Environment, name: str, extending: tuple[str, ...]) -> Dia
     try:
         facts["wrap"] = _frame(env, name)
     except jinja2.TemplateNotFound as e:
-        if e.name != FRAME.format(name):  # without `kernel.j2`, the dialect uses that of its base
+        if e.name != FRAME.format(name):  # without `kernel.j2`, the dialect uses the `kernel.j2` of its base
             raise
     dialect = replace(base, name=name, **facts)
     return replace(dialect, prelude=lambda sort: _extended(env, dialect, base, sort, str(module.words(sort))))

@@ -1,1 +1,1 @@
-"""Generation of kernels, C files and SPIR-V from templates."""
+"""Generation of the text of kernels and of the C and JavaScript files of a bundle, and compilation to SPIR-V."""

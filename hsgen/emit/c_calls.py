@@ -1,7 +1,7 @@
-"""C text for the calls of all operations: argument structs, functions and harnesses.
+"""C text for the calls of all operations: the structs of arguments, the functions, and their test harnesses.
 
-`hsgen.operations.arguments` describes the arguments.  ``templates/bundle/calls.j2`` has the text that APIs share, and
-``templates/apis/NAME/calls.j2`` has the macros of an API.
+`hsgen.operations.arguments` describes the arguments.  ``templates/bundle/calls.j2`` has the text that all APIs share,
+and ``templates/apis/NAME/calls.j2`` the macros in which APIs differ.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from hsgen.operations.arguments import Arguments, N
 from hsgen.operations.base import Operation
 
 PLACE = "/* HSGEN_CALLS */\n"
-"""The placeholder line in a C file; `completed` and `harness` insert the calls there."""
+"""The line in a C file that `completed` or `harness` replaces by the text of all calls."""
 COLUMNS = 120
 _AT = 41
-"""The column of a comment beside a struct's member."""
+"""The column at which a comment beside the member of a struct begins."""
 KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
-"""Two placeholders: in hs.h for the members of the enum hs_kind, and in a harness for the names of C functions."""
+"""Two placeholders: in hs.h for the members of the enum hs_kind, and in a harness for the names of the C functions."""
 LENGTHS = "/* HSGEN_LENGTHS */\n"
-"""The placeholder in hs_call.c for the `switch` cases that compute buffer lengths."""
+"""The placeholder in hs_call.c for the `switch` cases that compute the lengths of buffers."""
 
 
 def listed() -> list[Operation]:
-    """Return the operations in the order of the enum hs_kind; the sort precedes the other operations of its hs_kind."""
+    """Return the operations in the order of the enum hs_kind; the sort comes first among those of the same hs_kind."""
     return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, not o.by_count))
 
 
@@ -47,7 +47,7 @@ def kinds() -> str:
 def lengths() -> str:
     """Return the `switch` cases of the C function ``hs_length``, which computes the length of a buffer from its role.
 
-    The cases omit reports and buffers of a single word, because the runtimes compute these lengths.
+    The cases omit reports and buffers of a single word, because the runtimes know the lengths of these.
     """
     cases, plain = "", ""
     for o in of_kinds():
@@ -65,14 +65,14 @@ def lengths() -> str:
 
 
 def comment(text: str, margin: str = "") -> str:
-    """Return a C comment with the text, wrapped to lines that start with the white space `margin`."""
+    """Return `text` as a C comment, wrapped to lines that start with the white space `margin`."""
     first, rest = f"{margin}/* ", f"{margin} * "
     lines = textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
     return "\n".join(lines) + " */"
 
 
 def member(declaration: str, meaning: str) -> str:
-    """Return the declaration of a struct's member, with its comment on the same line or above."""
+    """Return the declaration of a struct's member, with the comment `meaning` on the same line or above."""
     line = f"    {declaration};"
     if not meaning:
         return line
@@ -81,9 +81,10 @@ def member(declaration: str, meaning: str) -> str:
 
 
 def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
-    """Return the C expression of a number that a call needs.
+    """Return the C expression for a number that a call passes on, such as `Arguments.number`.
 
-    text: the pattern of the expression, from `Arguments`.  words: the template module with the macros of an API.
+    text: the pattern of the expression in `arguments`.
+    words: the module of the template with the API's macros.
     """
     names = {m.name.partition("[")[0]: f"args->{m.name.partition('[')[0]}" for m in arguments.members}
     presence = {f"has_{b.name}": words.present(b.name) for b in arguments.buffers}
@@ -92,7 +93,10 @@ def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
 
 
 def completed(api: Api, pattern: str) -> str:
-    """Return an API's C file: the template with the calls inserted and with names renamed to those of the API."""
+    """Return a C file of an API: the text of its template, with the calls inserted and with the API's names.
+
+    pattern: the name of the file, as in `Api.sources`.
+    """
     path = api.file(pattern)
     text = path.read_text(encoding="utf-8")
     if PLACE in text:
@@ -102,7 +106,10 @@ def completed(api: Api, pattern: str) -> str:
 
 
 def harness(api: Api, text: str) -> str:
-    """Return a harness file with the calls inserted; C names are those of the API whose folder has ``calls.j2``."""
+    """Return `text`, a file of an API's harness, with the calls inserted.
+
+    If the API extends another API, C names may still be those of the other API; `Api.renamed` changes them.
+    """
     names = ", ".join(f'"hs_" api "_{o.name}" more' for o in of_kinds())
     text = text.replace(FUNCTIONS, f"{{{names}}}")
     return text.replace(PLACE, _calls(api.template("calls.j2"), "harness")) if PLACE in text else text
@@ -110,7 +117,11 @@ def harness(api: Api, text: str) -> str:
 
 @cache
 def _calls(template: str, part: str) -> str:
-    """Return the text of all calls, with the macros in `template`; C names are those of the API of that template."""
+    """Return the text of all calls for a C file.
+
+    template: the template with the macros of an API, whose C names the text has.
+    part: "declarations", "definitions" or "harness", a macro of ``templates/bundle/calls.j2``.
+    """
     env = environment()
     env.filters |= {"c_comment": comment, "c_member": member, "c_role": C_ROLES.__getitem__, "c_expression": expression}
     module: Any = env.get_template("bundle/calls.j2").module

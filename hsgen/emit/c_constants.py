@@ -17,7 +17,7 @@ from hsgen.core.flags import (
 )
 
 PLACE = "/* HSGEN_CONSTANTS */\n"
-"""The placeholder line in a C file; the constants are inserted there."""
+"""The line in a C file that the constants replace."""
 
 
 def constants() -> str:

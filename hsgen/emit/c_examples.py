@@ -12,14 +12,14 @@ from hsgen.core.keys import KEYS, VALUES
 from hsgen.system import resources
 
 PLACE = "/* HSGEN_EXAMPLE */\n"
-"""The placeholder line in an example; `completed` inserts the sort's name and the host code for keys and values."""
+"""The line in an example that `completed` replaces by the name of the sort, and by host code for keys and values."""
 COUNT = 100003
 _WIDTHS = ("u32", "u64", "u16", "u8")
-"""The key widths; examples prefer the first."""
+"""The key widths, in the order in which examples prefer them."""
 
 
 class Sorting(Protocol):
-    """What an example needs from a target: the file names of its sorts, and their greatest count."""
+    """The facts about a target that an example needs: the file names of its sorts, and their greatest count."""
 
     @property
     def sorts(self) -> tuple[str, ...]:
@@ -45,9 +45,9 @@ def _sorted(target: Sorting) -> set[tuple[str, str]]:
 
 
 def _chosen(targets: Sequence[Sorting]) -> tuple[str, str]:
-    """Return the pair (key width, kind of values) that most targets can sort.
+    """Return the pair (key width, kind of values) for which the most targets have a sort.
 
-    The result is ("u32", "none") if no target has a sort.
+    If no target has a sort, return ("u32", "none").
     """
     sets = [_sorted(target) for target in targets]
     every = sorted(set().union(*sets), key=lambda row: (_WIDTHS.index(row[0]), list(VALUES).index(row[1])))

@@ -1,6 +1,7 @@
-"""The C files of a bundle, except SPIR-V: the runtimes, a file of constants for each target, and the build files.
+"""The C files of a bundle, except those with SPIR-V: the runtimes, a file for each target, and the build files.
 
-Templates write C names with the prefix ``hs``.  `finished` replaces ``hs`` by the bundle's prefix.
+The file of a target has the plans of its sorts as constants.  Templates write C names with the prefix ``hs``, which
+`finished` replaces by the bundle's prefix.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
 
-_RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # CMake's versions have no letters
+_RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # versions in CMake have no letters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """The facts of a target that the files without kernel text need."""
+    """The facts about a target in a bundle that files without kernel text need."""
 
     name: str
     apis: tuple[str, ...]
-    sorts: tuple[str, ...]  # file names without suffix, such as bitonic_u32 or radix-bits2_u32
-    spirv: tuple[str, ...]  # those sorts for which the bundle has SPIR-V
-    glsl: tuple[str, ...] = ()  # those sorts for which the bundle has GLSL but no SPIR-V
+    sorts: tuple[str, ...]  # the file names of sorts without suffix, such as bitonic_u32 or radix-bits2_u32
+    spirv: tuple[str, ...]  # the sorts for which the bundle has SPIR-V
+    glsl: tuple[str, ...] = ()  # the sorts for which the bundle has GLSL but no SPIR-V
     max_n: int = ANY_N  # the greatest count of all sorts
 
 
@@ -63,12 +64,15 @@ def rendered(template: str, **values: Any) -> str:
 
 
 def _literals(source: Source) -> str:
-    """Return a kernel text as C literals, one per line, because C99 and some compilers limit a literal's length."""
+    """Return a kernel text as C string literals, one per line of text; C compilers limit the length of a literal."""
     return "\n".join(f"    {c_string(line + chr(10))}," for line in source.text.splitlines())
 
 
 def finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
-    """Return a file with `prefix` in its C names; the texts of `slots` are inserted later, so they do not change."""
+    """Return the bytes of a file: `text` with `prefix` in its C names, and then with the texts of `slots` inserted.
+
+    The prefix does not change the texts of `slots`, which replace placeholders (`c_values.slot`).
+    """
     return filled(prefixed(text, prefix), slots).encode()
 
 
@@ -77,12 +81,15 @@ Rows = Sequence[tuple[Sort, Source | None, bool]]
 
 
 def target_c(target: Target, sources: Rows, prefix: str, *, single: bool = False) -> bytes:
-    """Return the C file of a target; `single` omits the OpenCL text, for `hsgen.emit.single_file`."""
+    """Return the C file of a target.
+
+    single: whether to omit the OpenCL text, which single-header bundles have in the file of `text_c`.
+    """
     return _target("target.c", target, sources, prefix, single=single)
 
 
 def text_c(target: Target, sources: Rows, prefix: str) -> bytes:
-    """Return a C file with only the OpenCL text of a target, for `hsgen.emit.single_file`."""
+    """Return a C file with only the OpenCL text of a target, for single-header bundles."""
     return _target("text.c", target, sources, prefix)
 
 
@@ -93,9 +100,9 @@ def _target(template: str, target: Target, sources: Rows, prefix: str, **more: b
 
 
 def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
-    """Return a target's file with the tables of an API.
+    """Return the file of a target with the kernels of an API (`hsgen.apis.api.Tables`).
 
-    The API's template includes the kernels of each sort and then undefines their macros, or has the kernels as text.
+    The file includes the kernel file of each sort and then undefines its macros, or has the kernels as text.
     """
     shown, slots = [], dict(target_slots(target))
     for sort, source in sources:
@@ -111,7 +118,7 @@ def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source
 
 
 def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
-    """Return, by path, the files of these targets and their APIs that do not depend on kernel text."""
+    """Return, by path, the files of a bundle with these targets that do not depend on kernel text."""
     targets = sorted(named, key=lambda t: t.name)
     apis = listed(api for t in targets for api in t.apis)
     files = {path: _part(_common_text(name)) for path, name in RUNTIME.items()}
@@ -139,7 +146,10 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
 
 
 def _guides(targets: Iterable[Named]) -> list[str]:
-    """Return the names of the templates that document the C calls of these targets' operations; not all have one."""
+    """Return the names of the templates that document the C calls of these targets' operations.
+
+    Operations without such a template are omitted.
+    """
     names = {re.split("[-_]", s)[0] for t in targets for s in t.sorts}
     used = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
     guides = [f"operations/{o.module}.j2" for o in sorted(used, key=lambda o: (o.order, o.name))]
@@ -151,7 +161,7 @@ def _common_text(name: str) -> str:
 
 
 def completed(text: str) -> str:
-    """Return the text of a runtime's C file with the version, the operations and the constants inserted."""
+    """Return the text of a runtime's C file, with the version, the operations and the constants inserted."""
     text = text.replace("HSGEN_VERSION", __version__).replace(c_calls.KINDS, c_calls.kinds())
     text = text.replace(c_calls.LENGTHS, c_calls.lengths())
     return text.replace(c_constants.PLACE, c_constants.constants())

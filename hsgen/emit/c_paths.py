@@ -1,6 +1,6 @@
-"""The paths of C files and the prefix of C names.
+"""The paths of C files in a bundle, and the prefix of C names.
 
-The code that writes the files is elsewhere, so `hsgen verify` need not import it.
+Other modules write the files, so that `hsgen verify` need not import the code for that.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from hsgen.apis.api import Api
 from hsgen.core.errors import Usage
 
 PREFIX = "hs"
-LONGEST_PREFIX = 32  # characters
+LONGEST_PREFIX = 32  # the greatest number of characters in a prefix
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
 CORE = ("hs.c", "hs_call.c", "hs_match.c", "hs_plan.c")
 """The C sources that the runtimes of all APIs share."""
@@ -21,12 +21,12 @@ RUNTIME = {
     **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},
     **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
 }
-"""The files of the common runtime: each path in a bundle with the name of its template."""
+"""The files of the runtime that all APIs share: paths in a bundle, with the names of templates."""
 BUILD = {
     **{name: name for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "meson_options.txt")},
     **{"cmake/hs-config.cmake": "config.cmake", "cmake/hs.pc.in": "pc.in"},
 }
-"""The build files and documents of a bundle: each path with the name of its template."""
+"""The build files and documents of a bundle: paths in a bundle, with the names of templates."""
 
 
 def check_prefix(prefix: str) -> str:
@@ -45,7 +45,7 @@ def check_prefix(prefix: str) -> str:
 
 
 def prefixed(text: str, prefix: str) -> str:
-    """Return a C text or a path with `prefix` instead of ``hs`` in names and include paths."""
+    """Return a C text or a path with `prefix` in place of ``hs`` in C names and include paths."""
     if prefix == PREFIX:
         return text
     text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.-]|::)", prefix, text)
@@ -53,7 +53,7 @@ def prefixed(text: str, prefix: str) -> str:
 
 
 def core_paths(targets: Iterable[str], prefix: str) -> list[str]:
-    """Return the paths of the C files that the libraries of all APIs contain; SPIR-V files are not among them."""
+    """Return the paths of the C files that the libraries of all APIs contain, except files with SPIR-V."""
     runtime = [prefixed(f"src/{name}", prefix) for name in (*CORE, "hs_targets.c")]
     return [*runtime, *(f"targets/{name}/{name}.c" for name in targets)]
 
@@ -72,16 +72,16 @@ def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
 
 
 def own_files(api: Api) -> dict[str, str]:
-    """Return the files of an API's runtime and example: each path in a bundle with the name in the API's folder."""
+    """Return the files of an API's runtime and example: paths in a bundle, with the file names in the API's folder."""
     files = {f"include/hs/{api.named(name)}": name for name in api.headers}
     files |= {f"src/{api.named(name)}": name for name in (*api.internal, *api.sources)}
     return files | {f"examples/{api.named(api.example)}": api.example}
 
 
 def list_files(api: Api | None) -> dict[str, str]:
-    """Return the files that list all targets: each path in a bundle with the name of its template.
+    """Return the files that list all targets: paths in a bundle, with the names of templates.
 
-    api: an API with tables, for the lists of its tables; None for the lists of the common runtime.
+    api: an API with `Api.tables`, for the files that list its tables; None for those of the common runtime.
     """
     name, suffix = (
         ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)

@@ -1,4 +1,4 @@
-"""The C file of a sort's SPIR-V, which has the modules as text or an ``#error`` if there are none."""
+"""The C file with a sort's SPIR-V modules as text, or with an ``#error`` if a bundle has no SPIR-V."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from hsgen.emit.spirv_text import LITERAL, encoded
 
 
 def modules_c(sort: Sort, binaries: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
-    """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array."""
+    """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array.
+
+    binaries: the bytes of each module.
+    compiler: the name and the version of the compiler, for a comment.
+    """
     users = {data: [m for m in binaries if binaries[m] == data] for data in binaries.values()}
     arrays: list[dict[str, object]] = []
     texts: dict[str, str] = {}
@@ -36,14 +40,14 @@ def modules_c(sort: Sort, binaries: Mapping[Module, bytes], compiler: str, prefi
 
 
 def absent_c(sort: Sort, prefix: str) -> bytes:
-    """Return the C file of a sort without SPIR-V, an ``#error`` that gives the reason."""
+    """Return the C file for a sort without SPIR-V: an ``#error`` that states the reason."""
     return finished(rendered("bundle/no_spirv.c", s=sort_values(sort), reason=ABSENT), prefix, {})
 
 
 def modules_of(sort: Sort, file: File, expected: Sequence[Module], prefix: str) -> dict[Module, bytes] | None:
-    """Return the modules that a parsed C file has for a sort.
+    """Return the bytes of each SPIR-V module of a sort, given the content of its C file.
 
-    Return None if the modules are not exactly the `expected` modules, or if an array has an unexpected name.
+    Return None if the file does not have exactly the `expected` modules, or if an array has an unexpected name.
     """
     used: dict[Module, str] = {}
     for address, table in zip((False, True), file.tables, strict=True):

@@ -1,4 +1,4 @@
-"""Conversion of sorts and targets to plain values, which the templates of a bundle's C files read."""
+"""Conversion of sorts and targets to dictionaries of plain values, from which templates render C files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
 _ESCAPES = {b: chr(b) if 32 <= b < 127 else f"\\{b:03o}" for b in range(256)} | {
     ord(c): escape for c, escape in {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}.items()
 }
-"""For each byte, its text in a C string literal."""
+"""The text in a C string literal for each byte."""
 C_ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
 
 
@@ -33,32 +33,39 @@ def symbol(target: str, file: str = "") -> str:
 
 
 def slot(name: str) -> str:
-    """Return a placeholder.  `filled` inserts the text later, so the replacement of the prefix does not change it."""
+    """Return a placeholder, which `filled` later replaces by the text of that name.
+
+    The text is thus unaffected by the replacement of the prefix in C names.
+    """
     return f"\1{name}\2"
 
 
 def filled(text: str, slots: Mapping[str, str]) -> str:
-    """Return `text` with each placeholder replaced by its text in `slots`; inserted texts are taken literally."""
+    """Return `text`, in which the texts of `slots` replace the placeholders of the same names."""
     return re.sub("\1([^\2]*)\2", lambda match: slots[match[1]], text)
 
 
 def c_string(text: str) -> str:
-    """Return the C string literal of a text's UTF-8 bytes; a backslash between question marks avoids trigraphs."""
+    """Return a C string literal with the UTF-8 bytes of a text.
+
+    A backslash between two question marks prevents trigraphs.
+    """
     out = text.encode().decode("latin-1").translate(_ESCAPES)
     return '"' + re.sub(r"\?(?=\?)", r"?\\", out) + '"'
 
 
 def c_comment(text: str) -> str:
-    """Return a text that is safe within a C comment.
+    """Return a text that can stand in a C comment.
 
-    A question mark replaces each character outside printable ASCII; a space splits each `*/` and `/*`.
+    A question mark replaces each character that is not printable ASCII.  A space separates the characters of `*/` and
+    `/*`.
     """
     printable = "".join(c if c.isascii() and c.isprintable() else "?" for c in text)
     return printable.replace("*/", "* /").replace("/*", "/ *")
 
 
 def target_slots(target: Target) -> dict[str, str]:
-    """Return the target's texts that replace the placeholders in the result of `target_values`."""
+    """Return the texts, by name, that replace placeholders in the result of `target_values`."""
     lists = {"names": target.match.names, "platforms": target.match.platforms}
     strings = {f"{word} {i}": c_string(text) for word, texts in lists.items() for i, text in enumerate(texts)}
     return {"summary": c_comment(target.summary), **strings}
@@ -74,7 +81,7 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return a sort as plain values; `text`: the kernel text in its C file, or None; `spirv`: the sort has SPIR-V."""
+    """Return a sort as plain values, with kernel text if `text` is given; `spirv`: whether the bundle has SPIR-V."""
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),
@@ -115,10 +122,11 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
 
 
 def _types(sort: Sort) -> dict[str, Any]:
-    """Return the key and value types of a sort's first C constant; `typed` lists those of its other C constants.
+    """Return the key type and the value type of a sort's first C constant, and a list `typed` of those of further ones.
 
-    A sort with a key transform has one constant for each key type of its width.  A reduction has one constant for each
-    type of values.  A call whose options are zero uses the types of the constant that it passes.
+    In C, a program selects a sort by a constant.  A sort with a key transform has a constant for each key type of its
+    width.  A reduction has a constant for each type of values.  If the options of a call are zero, the call has the
+    types of the constant.
     """
     operation = operations.of(sort)
     signed = [t.name for t in TYPES.values() if t.kind and t.name != "bf16" and operation.serves(sort, t)]
@@ -133,15 +141,15 @@ def _types(sort: Sort) -> dict[str, Any]:
 
 
 def _type(name: str) -> str:
-    """Return the C constant of a type.
+    """Return the C constant for a type.
 
-    The empty name gives HS_AS_MATCHED: the type is that of the constant that the program selected.
+    For the empty name, return HS_AS_MATCHED: the type of the constant by which the program selected the sort.
     """
     return f"HS_{name.upper()}" if name else "HS_AS_MATCHED"
 
 
 def starts(source: Source) -> list[int]:
-    """Return the line at which each kernel starts in a source; the first line of the source is 0."""
+    """Return the number of the line, from 0, at which each kernel starts in a source."""
     lines = [len(text.splitlines()) for text in (source.header + source.prelude, *source.parts.values())]
     return list(accumulate(lines))[:-1]
 
@@ -201,7 +209,10 @@ def _match(m: Match) -> dict[str, Any] | None:
 
 
 def target_values(target: Target, sorts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a target as plain values; `sorts` has the result of `sort_values` for each of its sorts."""
+    """Return a target as plain values.
+
+    sorts: the results of `sort_values` for the sorts of the target.
+    """
     return {
         "name": target.name,
         "symbol": symbol(target.name),

@@ -1,4 +1,4 @@
-"""A check that no two targets of a bundle use the same C identifier at file scope."""
+"""A check that the targets of a bundle define no C identifier twice."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from hsgen.emit.c_values import symbol
 
 _TABLES = [api.name for api in having(lambda api: api.tables)]
 _OF_TARGETS = ("sorts", "vendors", "names", "platforms", "devices", *_TABLES, *(f"{name}_sorts" for name in _TABLES))
-"""The suffixes of the C identifiers that start with the name of a target."""
+"""The suffixes that follow the name of a target in C identifiers."""
 
 
 def _owned(target: c_files.Named) -> Iterator[tuple[str, bool]]:
-    """Yield (C name, whole family) for a target.  For a family, the target also owns all names that start with it."""
+    """Yield pairs (C name, whether it is a prefix) for the names that a target defines.
+
+    For a prefix, all names that start with it and an underscore belong to the target.
+    """
     name = symbol(target.name)
     yield name, False
     for word in _OF_TARGETS:
         yield f"{name}_{word}", False
-    for sort in target.sorts:  # the names of a sort's tables, languages and kernels start with its name
+    for sort in target.sorts:  # further C names of a sort, such as those of its kernels, start with the sort's name
         yield symbol(target.name, sort), True
 
 
 def refuse_clashes(targets: Iterable[c_files.Named]) -> None:
-    """Check that the C names of targets and of their sorts do not collide in a bundle.
+    """Check that the C names of targets, and of their sorts, differ from each other and from those of the runtime.
 
     Raises:
         Usage: two names collide; the message names the first collision.

@@ -1,6 +1,7 @@
-"""The JavaScript package of a bundle.  Each sort has a module with its compact plan and its kernels.
+"""The JavaScript package of a bundle.
 
-The package also has a class for each operation.  `hsgen.operations.arguments` determines the classes and their types.
+The package has a module for each sort, with its kernels and with its plan as lists of numbers.  It also has a class for
+each operation, which `hsgen.operations.arguments` determines.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from hsgen.operations.pack import ROLES as COLUMNS
 from hsgen.targets.target import Target
 
 CONSTANTS = "const HSGEN_CONSTANTS = 0;\n"
-"""The placeholder line in a module; `common` inserts the constants there."""
+"""The line in a module that `common` replaces by the constants."""
 EXACT = 2**53 - 1  # JavaScript's Number.MAX_SAFE_INTEGER
 _HEAD = f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n"
 
@@ -32,7 +33,7 @@ _HEAD = f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__ver
 def constants() -> str:
     """Return JavaScript definitions: the constants of `hsgen.core.flags`, the roles of buffers, and two lists.
 
-    IN_PLACE lists the operations whose calls can be in place.  PLAIN lists the operations without the choice `order`.
+    IN_PLACE lists the operations whose calls can be in place.  PLAIN lists those whose calls have no option `order`.
     """
     every = c_calls.listed()
     lists = {
@@ -49,13 +50,16 @@ def constants() -> str:
 
 
 def minified(text: str) -> str:
-    """Return WGSL without comments; single spaces remain only between words and around minus signs."""
+    """Return WGSL text without comments, line ends and unnecessary spaces."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
     return re.sub(r"\s*([=+*/<>!&|^%,;:(){}\[\]])\s*", r"\1", re.sub(r"\s+", " ", text)).strip() + "\n"
 
 
 def _facts(sort: Sort, target: Target) -> dict[str, Any]:
-    """Return the facts by which a program selects a sort; `fallback` says that the sort serves only CPU adapters."""
+    """Return the facts by which a program selects a sort.
+
+    The fact `fallback` states that the sort is for CPU adapters only.
+    """
     return {
         "name": sort.name,
         "algorithm": sort.algorithm,
@@ -87,10 +91,11 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
 
 
 def _plan(sort: Sort) -> dict[str, Any]:
-    """Return the plan of a sort.
+    """Return the plan of a sort in the form that the JavaScript runtime reads.
 
-    `bindings` has each distinct list of bindings once, and a step has the index of its list.  `kernels` has, for each
-    buffer of a kernel, the bytes per key; 0 means that the buffer's size does not depend on the number of keys.
+    `steps` has a list of numbers for each step.  `bindings` has each distinct list of bindings once; a step has the
+    index of its list.  `kernels` has the name of each kernel, and the size of each of its buffers in bytes per key; 0
+    means that the size does not depend on the number of keys.
     """
     plan, names = sort.plan, [k.name for k in sort.kernels]
     lists: dict[str, int] = {}
@@ -125,13 +130,16 @@ def _compact(value: Any) -> str:
 
 
 def sort_row(sort: Sort, target: Target, folder: str = ".") -> str:
-    """Return the JavaScript object that lists a sort; it has the sort's facts and a function that loads its module."""
+    """Return a JavaScript object with the facts about a sort, and with a function that loads the sort's module.
+
+    folder: the folder of the module, relative to the file that contains the object.
+    """
     facts = ", ".join(f"{name}: {json.dumps(value)}" for name, value in _facts(sort, target).items())
     return f'{{ {facts}, load: () => import("{folder}/{sort.file}.js") }}'
 
 
 def sort_list(sorts: Iterable[Sort], target: Target) -> bytes:
-    """Return the JavaScript module that lists the sorts of a target; each sort is loaded on demand."""
+    """Return the JavaScript module that lists the sorts of a target, which are loaded on demand."""
     rows = [f"    {sort_row(sort, target)},\n" for sort in sorts]
     return f"{_HEAD}export default [\n{''.join(rows)}];\n".encode()
 
@@ -144,9 +152,9 @@ def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, So
 
 
 def _parent(operation: Operation) -> Operation | None:
-    """Return the parent operation, whose JavaScript class the class of `operation` extends, or None.
+    """Return the operation whose JavaScript class is the base class of the class of `operation`, or None.
 
-    In Python, too, the class of `operation` extends the parent's class.  The parent has all buffers of `operation`.
+    It is an operation whose Python class is a base class of that of `operation`, and which has all of its buffers.
     """
     extended = (o for o in c_calls.listed() if o is not operation and isinstance(operation, type(o)))
     return next((o for o in extended if _rows(operation) <= _rows(o)), None)
@@ -158,21 +166,21 @@ def _rows(operation: Operation) -> set[tuple[Any, ...]]:
 
 
 def _classes(api: Api) -> Mapping[str, Any]:
-    """Return the variables of the JavaScript templates, by name."""
+    """Return the variables that the JavaScript templates read, by name."""
 
     def part(name: str) -> str:
         path = api.file(f"js/operations/{name}")
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
-    classes = [o for o in c_calls.listed() if not o.by_count]  # the sort has a separate module
+    classes = [o for o in c_calls.listed() if not o.by_count]  # the class of the sort has a separate module
     sort = next(o for o in c_calls.listed() if o.by_count)
     return {"sort": sort, "operations": classes, "parent_of": _parent, "columns": COLUMNS, "part": part}
 
 
 def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:
-    """Return the files that all targets share, by path.
+    """Return the files of the JavaScript package that all targets share, by path.
 
-    targets: the bundle's targets, as objects with the attributes of `c_files.Named`.
+    targets: the bundle's targets, as objects of `c_files.Named`.
     """
     assert api.package
     served = [t for t in targets if api.name in t.apis]

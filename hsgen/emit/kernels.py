@@ -1,4 +1,8 @@
-"""Rendering of a sort as source text in a dialect.  The header of a text contains the command that generates it."""
+"""Rendering of a sort as source text in a dialect.
+
+The text consists of a header, which contains the command that generates the text, a prelude, which defines what the
+kernels use, and the kernels.  The *body* of a kernel is the text that its algorithm's template renders.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +46,11 @@ CONSTANT = re.compile(r"\bHS_\w+")
 class Source:
     """The text of a sort in a dialect.
 
-    prelude: the definitions that all kernels share.  parts: the text of each kernel.  option: a compiler option that
-    selects the language standard; "" selects the default.  optimized: False disables optimization.
+    path: the path of the file in a bundle.
+    prelude: the definitions that all kernels share.
+    parts: the text of each kernel, by name.
+    option: the compiler option that selects the version of the language; "" for the default.
+    optimized: whether the compiler may optimize.
     """
 
     path: str
@@ -64,16 +71,16 @@ class Source:
 
 
 def options(signature: Signature) -> list[tuple[str, str]]:
-    """Return the options of `hsgen generate` for a signature as (name, value); plain keys need no options."""
+    """Return the options (name, value) by which `hsgen generate` generates sorts with a signature."""
     out = [("value", signature.value)] if signature.value != "none" else []
     out += [("order", "both")] * signature.key_transform + [("feature", name) for name in signature.features]
     return out + [("epilogue", "FILE")] * bool(signature.epilogue)
 
 
 def header(sort: Sort, dialect: Dialect, opened: Iterable[str], api: str) -> str:
-    """Return the header of a source: version, command, opened templates and derived values.
+    """Return the header of a source: the version, the command, the names of `opened` templates, and derived values.
 
-    The header contains no path and no time.
+    The header contains no paths of the machine and no time, so that the text depends on neither.
     """
     task = operations.of(sort)
     description = f"{task.subject(sort)} {described(sort.signature)}".rstrip()
@@ -92,7 +99,7 @@ def header(sort: Sort, dialect: Dialect, opened: Iterable[str], api: str) -> str
 
 @contextmanager
 def template_errors() -> Iterator[None]:
-    """Convert an error of the template engine into `Wrong` with a message of one line.
+    """Convert errors that Jinja raises within the context into `Wrong`, with a message of one line.
 
     Raises:
         Wrong: a template is missing, has a syntax error, or uses an undefined name.
@@ -109,9 +116,9 @@ def template_errors() -> Iterator[None]:
 
 
 def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, names: Names | None = None) -> str:
-    """Return the body of a kernel as the templates write it, without the signature and bindings around it.
+    """Return the body of a kernel, without the signature and the bindings that the dialect adds.
 
-    names: the result of `scratch_names` for the sort; None computes the names here.
+    names: the result of `scratch_names` for the sort; None if the function should compute it.
     """
     names = scratch_names(sort) if names is None else names
     kernel = replace(kernel, data=regions.renamed(kernel.data, names), scratch=regions.renamed(kernel.scratch, names))
@@ -129,19 +136,22 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, 
 
 
 def _variants(env: jinja2.Environment, kernel: Kernel) -> dict[str, Any]:
-    """Return the macros of each phase variant that the kernel selects, by the name that the kernel's template calls."""
+    """Return the macros of the phase variants that a kernel selects, by the names that the kernel's template uses.
+
+    `Kernel.data` describes the selection.
+    """
     return {name: _variant(env, variant) for name, variant in kernels.variants(kernel.data)}
 
 
 def _variant(env: jinja2.Environment, variant: str) -> Any:
-    """Return the macros of a variant: those of the template `FILE`, or of its object `NAME` for `FILE:NAME`."""
+    """Return the macros of a variant: ``FILE`` has those of the template, ``FILE:NAME`` those of its object NAME."""
     file, _, name = variant.partition(":")
     module: Any = env.get_template(file).module
     return getattr(module, name) if name else module
 
 
 def _rendered(env: jinja2.Environment, name: str, context: dict[str, Any]) -> str:
-    """Return the text of the template `FILE` or, for `FILE:MACRO`, of a macro in a template with several kernels."""
+    """Return the text of a template: for ``FILE`` that of the template, for ``FILE:MACRO`` that of its macro MACRO."""
     file, _, macro = name.partition(":")
     template = env.get_template(file + ".j2")
     if not macro:
@@ -157,7 +167,10 @@ def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
 
 
 def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, text: str) -> str:
-    """Return a kernel; the passes of the dialect change its body and its functions for selected buffers."""
+    """Return a whole kernel, after the passes of the dialect have changed its body `text`.
+
+    The passes also change the functions for selected buffers that the body calls.
+    """
     known = passes.memory(kernel, sort.signature.index)
     try:
         main = passes.passed(text, dialect.passes, known)
@@ -170,7 +183,7 @@ def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
 
 
 def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> str:
-    """Return the text of those functions for selected buffers that a body calls."""
+    """Return the text of those functions for selected buffers (`hsgen.tree.selection`) that are among `calls`."""
     if calls.isdisjoint(selection.WORDS):
         return ""
     module: Any = env.get_template(PICKED).module
@@ -178,7 +191,9 @@ def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> st
 
 
 def render(sort: Sort, api: str, only: str = "") -> Source:
-    """Return the source of a sort for an API; `only` names a kernel, for a source with this kernel alone.
+    """Return the source of a sort for an API.
+
+    only: the name of a kernel, for a source without the other kernels; "" for all kernels.
 
     Raises:
         Usage: the dialect of the API lacks a capability that the sort needs.
@@ -188,12 +203,12 @@ def render(sort: Sort, api: str, only: str = "") -> Source:
 
 
 def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
-    """Return the source of a sort in the dialect `language`.
+    """Return the source of a sort in the dialect `language`; the command in the header has the API `api`.
 
-    api: the API in the header's command.  only: a kernel's name, to omit all other kernels and their definitions.
+    only: the name of a kernel, for a source without the other kernels and their definitions; "" for all kernels.
 
     Raises:
-        Usage: the dialect lacks barriers of all work-groups, order between work-groups, or rows, and the sort needs it.
+        Usage: the dialect lacks barriers of all work-groups, an order of accesses between work-groups, or rows.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:
@@ -230,7 +245,7 @@ def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
 
 
 def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str]) -> tuple[str, dict[str, str]]:
-    """Return the prelude and the kernels, translated from C to the dialect's language by its translator."""
+    """Return the prelude and the kernels, which the dialect's translator has translated from C to its language."""
     translator = import_module(f"hsgen.emit.{dialect.translator}")
     prelude, translated = translator.translated(sort.name, prelude, parts, {k.name: k.work_group for k in sort.kernels})
     summaries = {k.name: k.summary for k in sort.kernels}
@@ -238,10 +253,10 @@ def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str
 
 
 def words(env: jinja2.Environment, sort: Sort, names: Names | None = None) -> Iterator[str]:
-    """Yield the definitions that each algorithm of a sort adds to the prelude, then the region constants.
+    """Yield the definitions that each algorithm of a sort adds to the prelude, then the constants of scratch regions.
 
-    An algorithm adds definitions if its folder of templates contains the file `WORDS`.  A region constant is the index
-    of the first 32-bit word of a scratch region.
+    An algorithm adds definitions if its folder of templates contains ``words.j2``.  The constant of a region is the
+    index of its first 32-bit word in scratch.
     """
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
@@ -255,11 +270,11 @@ def words(env: jinja2.Environment, sort: Sort, names: Names | None = None) -> It
 
 
 def _defined(named: Iterable[regions.Region]) -> str:
-    """Return the definitions of region constants: for each region, the index of its first 32-bit word."""
+    """Return the definitions of the constants of scratch regions."""
     lines = (f"#define {r.constant} {r.start}" + (f" // {r.meaning}" if r.meaning else "") for r in named)
     return "\n".join(["// scratch: the first word of each region", *lines, ""])
 
 
 def scratch_names(sort: Sort) -> Names:
-    """Map each scratch region of a sort's kernels to the region under the name that is unique in the generated file."""
+    """Map each scratch region of a sort's kernels to the region with the name that it gets in the generated file."""
     return regions.distinct(region for kernel in sort.kernels for region in regions.of(kernel.scratch))

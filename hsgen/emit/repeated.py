@@ -1,6 +1,7 @@
-"""Loops in kernel text for statements whose numbers form arithmetic sequences, such as a network's comparators.
+"""Loops in kernel text, in place of similar statements whose numbers form arithmetic sequences.
 
-A loop runs the statements in their original order, so the results do not change.
+An example are the comparators of a network: ``swap(0, 4)``, ``swap(1, 5)`` and so on become ``swap(i, i + 4)`` in a
+loop.  The loop runs the statements in their original order, so the results do not change.
 """
 
 from __future__ import annotations
@@ -14,19 +15,20 @@ from hsgen.emit.unroll import Index, is_written_out, loop
 
 Numbers = tuple[int, ...]
 LEAST = 16
-"""The size from which an array of registers is worth a loop, because the SPIR-V module gets smaller.
+"""The number of registers in an array from which loops make the SPIR-V module smaller.
 
-An array that a loop indexes remains an array in SPIR-V, so each access to the array takes several instructions.
+An array that a loop indexes remains an array in SPIR-V, so each access takes several instructions.
 """
-_COSTS = (1.0, 2.5, 4.0)  # of one statement, of a loop, and of two nested loops
+_COSTS = (1.0, 2.5, 4.0)  # the estimated costs, in statements, of a statement, a loop, and two nested loops
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of successive statements: one statement, a loop, or two nested loops.
+    """Text for some successive statements: a single statement, a loop, or two nested loops.
 
-    first: the numbers of the first statement.  counts: the number of iterations of each loop, the outer loop first.
-    steps: for each loop, what one iteration adds to each number.
+    first: the numbers in the first statement.
+    counts: the number of iterations of each loop, the outer loop first.
+    steps: for each loop, the difference of each number from one iteration to the next.
     """
 
     first: Numbers
@@ -36,7 +38,10 @@ class Piece:
 
 @lru_cache(maxsize=4096)
 def pieces(items: tuple[Numbers, ...]) -> tuple[Piece, ...]:
-    """Return the cheapest pieces that together produce `items` in order; dynamic programming finds them."""
+    """Return the pieces of the least total cost that together run the statements with the numbers `items` in order.
+
+    Dynamic programming over the number of statements finds the pieces.
+    """
     best: list[tuple[float, list[Piece]]] = [(0.0, [])]
     for end in range(1, len(items) + 1):
         best.append((best[end - 1][0] + _COSTS[0], [*best[end - 1][1], Piece(items[end - 1])]))
@@ -52,7 +57,7 @@ def pieces(items: tuple[Numbers, ...]) -> tuple[Piece, ...]:
 
 
 def _whole(items: Sequence[Numbers]) -> Iterator[Piece]:
-    """Yield a piece, one loop or two nested loops, that produces exactly `items`; yield nothing if none exists."""
+    """Yield a loop, or two nested loops, that run exactly the statements `items`; yield nothing if none do."""
     step = _step(items)
     if step is not None:
         yield Piece(items[0], (len(items),), (step,))
@@ -70,7 +75,7 @@ def _whole(items: Sequence[Numbers]) -> Iterator[Piece]:
 
 
 def _step(items: Sequence[Numbers]) -> Numbers | None:
-    """Return the difference between successive items, or None if it is not constant."""
+    """Return the difference between each item and the next, or None if it is not constant."""
     steps = {tuple(b - a for a, b in zip(x, y, strict=True)) for x, y in pairwise(items)}
     return steps.pop() if len(steps) == 1 else None
 
@@ -80,11 +85,11 @@ def _at(first: Numbers, steps: Sequence[Numbers], at: Sequence[int]) -> Numbers:
 
 
 def repeated(items: Sequence[Numbers], registers: int, *, caller: Callable[..., str]) -> str:
-    """Return the statements for all items; loops replace statements where this is cheaper.
+    """Return the statements for all items, with loops where `_COSTS` estimates that they are cheaper.
 
-    registers: the size of the array that the statements access.  With fewer than `LEAST` registers there are no loops.
+    registers: the size of the array that the statements access.  For fewer than `LEAST` registers, there are no loops.
     caller: a function that returns the statements for one item.  Its arguments are the numbers of the item.  In a loop,
-    a number that changes between iterations is an `Index` instead.
+    an argument is an `Index` if the number changes between iterations.
     """
     if is_written_out() or registers < LEAST:
         return "".join(caller(*x) for x in items)
@@ -100,7 +105,7 @@ def _text(piece: Piece, caller: Callable[..., str]) -> str:
 
 
 def _sum(first: int, names: Sequence[str], steps: Sequence[int]) -> int | Index:
-    """Return ``first + step * name + ...`` with the positive terms first; `first` alone if all steps are 0."""
+    """Return the text ``first + step * name + ...``, positive terms first; if all steps are 0, return `first`."""
     terms = [(s, n if abs(s) == 1 else f"{n} * {abs(s)}") for s, n in zip(steps, names, strict=True) if s]
     if not terms:
         return first

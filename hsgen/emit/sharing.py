@@ -1,4 +1,4 @@
-"""Kernel text that distributes numbered pieces of work among lanes or subgroups."""
+"""Kernel text by which lanes or subgroups divide numbered pieces of work among themselves."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Pieces of work that lanes or subgroups, the workers, share.
+    """Pieces of work that lanes or subgroups, the workers, divide among themselves.
 
-    count: the number of pieces.  workers: the number of workers.  word: the kernel text of a worker's index.  variable:
-    the loop variable, if workers loop over pieces.  The text of the object is the kernel text of a piece's index.
+    count: the number of pieces.
+    workers: the number of workers.
+    word: the kernel expression for the index of a worker.
+    variable: the loop variable, if there are more pieces than workers.
+    The text of the object is the kernel expression for the index of a piece.
     """
 
     count: int
@@ -23,11 +26,11 @@ class Shared:
 
     @property
     def each(self) -> str:
-        """The head before the statement for a piece: an `if`, or a `for` if there are more pieces than workers."""
+        """The text before the statement for a piece: the head of an `if`, or of a `for` if pieces outnumber workers."""
         return self.each_if("")
 
     def each_if(self, condition: str) -> str:
-        """Return the head `each` with a further condition; the condition must have the same value for all pieces."""
+        """Return the text `each` with a further condition, which must have the same value for all pieces."""
         bound = f"{self} < {self.count}{f' && {condition}' if condition else ''}"
         if self.count <= self.workers:
             return f"if ({bound})"
@@ -35,8 +38,8 @@ class Shared:
 
 
 def shared(count: int, workers: int, word: str = "hs_local_id()", variable: str = "piece") -> Shared:
-    """Return `count` pieces of work that `workers` share, for templates.
+    """Return `count` pieces of work for `workers` workers; templates call this function.
 
-    The statement after `each` may not leave its loop, because `each` is not always a loop.
+    The statement after `each` must not contain a ``break`` or ``continue`` for it, because `each` may be an ``if``.
     """
     return Shared(count, workers, word, variable)

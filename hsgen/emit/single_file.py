@@ -1,8 +1,8 @@
-"""Single-header bundles, which have one header per API; a macro enables the implementation in the header.
+"""Single-header bundles, which have one header per API.  The header has the implementation, too, which a macro enables.
 
-A header contains the files of a bundle that has folders.  A comment before each file and a comment after it give the
-file's path, so hsgen can read SPIR-V back.  An `#include` line becomes a comment if the header contains the included
-file.
+A header contains the files of an ordinary bundle.  A comment before and a comment after each file state the file's
+path, so that hsgen can read SPIR-V files from the header.  An `#include` line becomes a comment if the header contains
+the included file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def name(api: Api, prefix: str) -> str:
 
 
 def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: Sequence[str], prefix: str) -> bytes:
-    """Return an API's single header, from the `files` of a bundle with these APIs and targets."""
+    """Return the single header of an API, given the files of an ordinary bundle with these APIs and targets."""
     include, seen = f"include/{prefix}/", set[str]()
     listed = files[f"sources/{api.name}.txt"].decode().split()
     shared = c_files.core_paths(targets, prefix)
@@ -57,7 +57,7 @@ def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: S
 
 
 def readme(apis: Sequence[Api], sorts: Mapping[str, Sequence[str]], prefix: str) -> bytes:
-    """Return the README of a single-header bundle with these APIs; `sorts` lists the sorts of each target."""
+    """Return the README of a single-header bundle with these APIs; `sorts` has the names of sorts by target."""
     rows = [{"name": name, "sorts": sorts[name]} for name in sorted(sorts)]
     headers = {api.name: name(api, prefix) for api in apis}
     text = c_files.rendered("bundle/single.md", apis=apis, targets=rows, headers=headers)
@@ -65,7 +65,7 @@ def readme(apis: Sequence[Api], sorts: Mapping[str, Sequence[str]], prefix: str)
 
 
 def program(text: bytes, api: Api, prefix: str) -> bytes:
-    """Return an example program that includes the single header of its API instead of the separate headers."""
+    """Return the example program `text`, in which the single header of its API replaces the separate headers."""
     ours = f'#define {prefix.upper()}_{api.name.upper()}_IMPLEMENTATION\n#include "{name(api, prefix)}"\n'
     lines, first = [], True
     for line in text.decode().split("\n"):
@@ -82,10 +82,10 @@ def _joined(files: Mapping[str, bytes], paths: Iterable[str], seen: set[str]) ->
 
 
 def _lines(files: Mapping[str, bytes], path: str, seen: set[str]) -> Iterator[str]:
-    """Yield the lines of a file.
+    """Yield the lines of a file for the single header.
 
-    An included file follows its `#include` line, unless the header has the included file already.  After a runtime
-    source, its macros are undefined.
+    An included file follows its `#include` line, unless it is in `seen`, the files that the header already has.  After
+    a C source of the runtime, the macros that it defines are undefined.
     """
     seen.add(path)
     text = files[path].decode().removesuffix("\n")

@@ -1,4 +1,4 @@
-"""A reader of the bundle files that a single header contains."""
+"""The reader of the files of a bundle that a single header contains."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SPIRV = re.compile(rb"^/\* begin (targets/[^/\n]+/spirv/[ -~]+) \*/$", re.MULTI
 
 
 def section(data: bytes, path: str) -> bytes | None:
-    """Return the content of the bundle file `path` from a single header; None unless the header has it exactly once."""
+    """Return the content of the file `path` in a single header; None if the header does not have it exactly once."""
     begin, end = (f"\n/* {word} {path} */\n".encode() for word in ("begin", "end"))
     if data.count(begin) != 1 or data.count(end) != 1 or data.index(begin) > data.index(end):
         return None
@@ -20,7 +20,7 @@ def section(data: bytes, path: str) -> bytes | None:
 
 
 def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
-    """Return the paths of headers that contain a malformed SPIR-V file; `read` returns the content of a path."""
+    """Return the paths of headers that contain a malformed SPIR-V file; `read` returns the content of a header."""
     return {path for path in paths if path.endswith(".h") and not _sound(read(path))}
 
 

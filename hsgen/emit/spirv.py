@@ -1,8 +1,8 @@
 """Compilation of GLSL to SPIR-V by an installed compiler.
 
-Each kernel has a module with descriptors, and may have a second module with device addresses.  The compilation of a
-sort takes seconds, so modules are cached in the user's cache folder.  The cache key is a hash of the compiler, its
-options and the text.  A cache that cannot be read or written is ignored.
+Each kernel has a module that accesses buffers through descriptors, and may have a second module that accesses them by
+device addresses.  The compilation of a sort takes seconds, so modules are cached in the user's cache folder, by a hash
+of the compiler, its options and the text.  A cache that cannot be read or written is ignored.
 """
 
 from __future__ import annotations
@@ -25,12 +25,15 @@ from hsgen.emit.kernels import Source
 from hsgen.system import extras, folders, processes, toolchain
 
 ADDRESS_FROM = 1 << 20
-"""The greatest count for which descriptors suffice on every device; larger counts may need device addresses."""
+"""The greatest count for which descriptors suffice on every device.
+
+For larger counts, buffers may exceed the size that a device permits for a descriptor.
+"""
 
 _INSTALL = "install a GLSL compiler: apt-get install glslang-tools, or"
 _ANYWHERE = f"{_INSTALL} pip install 'hsgen[vulkan]'"
 ABSENT = f"generated with --glsl-only, without SPIR-V; {_ANYWHERE}, and generate again without --glsl-only"
-"""The message of the ``#error`` when a program builds a bundle without SPIR-V for Vulkan."""
+"""The message of the ``#error`` in a bundle without SPIR-V, for programs that are built for Vulkan."""
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
 _SECONDS = 300
@@ -45,8 +48,10 @@ _OPTIONS = {
 class Compiler:
     """An installed GLSL compiler.
 
-    identity: the text with name, version and options that manifests record.  libraries: the folder of its shared
-    libraries, or "" if the loader finds the libraries.
+    path: the path of the program.
+    name: the name of the program, a key of `_OPTIONS`.
+    identity: the name, the version and the options, as manifests record them.
+    libraries: the folder of the program's shared libraries; "" if the system finds them.
     """
 
     path: str
@@ -57,7 +62,10 @@ class Compiler:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """The identity of a SPIR-V module: a kernel, and whether it accesses buffers by device address or by descriptor."""
+    """A SPIR-V module of a kernel.
+
+    address: whether the module accesses buffers by device addresses; otherwise it uses descriptors.
+    """
 
     kernel: str
     address: bool
@@ -65,10 +73,11 @@ class Module:
 
 @cache
 def compiler() -> Compiler | None:
-    """Return a GLSL compiler, or None.
+    """Return an installed GLSL compiler, or None if there is none.
 
-    PATH is searched first, then the programs that pip installed in this Python environment.  The environment variable
-    HSGEN_GLSL names a compiler instead; its empty value disables all compilers.
+    The compiler is the one that the environment variable HSGEN_GLSL names.  If the variable is empty, no compiler is
+    used.  Without the variable, the function searches PATH, then the programs that pip installed in this Python
+    environment.
 
     Raises:
         Usage: HSGEN_GLSL names no known GLSL compiler.
@@ -85,7 +94,10 @@ def compiler() -> Compiler | None:
 
 
 def _known(path: str, libraries: str = "") -> Compiler | None:
-    """Return the compiler at `path`, or None if it is no compiler or does not report its version."""
+    """Return the compiler at `path`; None if the program is no known compiler, or does not report its version.
+
+    libraries: `Compiler.libraries`.
+    """
     kind = Path(path).name
     if kind not in _OPTIONS:
         return None
@@ -98,15 +110,15 @@ def _known(path: str, libraries: str = "") -> Compiler | None:
     version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]{1,60})", report, re.ASCII)
     if version is None:
         return None
-    # the first line of glslc has only shaderc's version; the next lines, hashed here, have glslang's and SPIRV-Tools'
+    # glslc reports the version of shaderc, then those of glslang and SPIRV-Tools; the hash identifies all of them
     parts = f" ({hashlib.sha256(report.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
     return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os", libraries)
 
 
 def _packaged(script: str) -> Compiler | None:
-    """Return the program behind a start script of the package cmeel, or None if `script` is no such script.
+    """Return the compiler that a Python script of the package cmeel starts; None if `script` is no such script.
 
-    hsgen avoids the script, because its start of Python takes as long as the compilation of a kernel.
+    hsgen starts the compiler itself, because the start of Python would take as long as the compilation of a kernel.
     """
     prefix = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
     program = prefix / "bin" / Path(script).name
@@ -116,7 +128,10 @@ def _packaged(script: str) -> Compiler | None:
 
 
 def _run(path: str, libraries: str, options: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """Run a compiler; `libraries` is the folder of its shared libraries, or "" if the loader finds the libraries."""
+    """Run the compiler at `path` with these options, and return its output and exit code.
+
+    libraries: `Compiler.libraries`.
+    """
     if libraries:
         return toolchain.run([path, *options], seconds, LD_LIBRARY_PATH=libraries)
     return toolchain.run([path, *options], seconds)
@@ -130,9 +145,10 @@ def install() -> str:
 def modules(sort: Sort) -> list[Module]:
     """Return the modules that a sort needs.
 
-    Every kernel has a module with descriptors.  A kernel of a step for more than `ADDRESS_FROM` keys, or for any number
-    of rows of bounded length, also has a module with device addresses.  In a sort with a device-side count, all kernels
-    have both modules, so renderers need no descriptors.  A kernel with 64-bit counts has no GLSL, so it has no module.
+    Every kernel has a module with descriptors.  A kernel also has a module with device addresses if it is launched for
+    more than `ADDRESS_FROM` keys.  For a step whose guard bounds the length of rows, the number of keys is that of the
+    plan.  In a sort with a device-side count, all kernels have both modules, so that programs such as renderers need no
+    descriptors.  A kernel with 64-bit counts has no GLSL text, and therefore no module.
     """
     every = sort.signature.device_count
     most = [(s.kernel, sort.plan.max_n if s.guard.x == "length" else s.guard.max_n) for s in sort.plan.steps]
@@ -142,12 +158,12 @@ def modules(sort: Sort) -> list[Module]:
 
 
 def body(text: str) -> str:
-    """Return a GLSL text without the comment lines of its header."""
+    """Return a GLSL text without the lines of comments at its start, which are the header."""
     return re.sub(r"\A(?://.*\n)+", "", text)
 
 
 def defines(module: Module) -> list[str]:
-    """Return the macros to define when the text of a sort is compiled to a module."""
+    """Return the macros that must be defined to compile the text of a sort to a module."""
     return [f"HS_KERNEL_{module.kernel}"] + (["HS_ADDRESS"] if module.address else [])
 
 
@@ -162,14 +178,16 @@ def compile_all(sort: Sort, source: Source, using: Compiler) -> Mapping[Module, 
         try:
             binaries = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), needed)
             return dict(zip(needed, binaries, strict=True))
-        except BaseException:  # one module failed, so the compilations that still run are stopped
+        except BaseException:  # a compilation failed or was interrupted, so the others are stopped
             pool.shutdown(wait=False, cancel_futures=True)
             processes.stop()
             raise
 
 
 def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: str = "1.1") -> bytes:
-    """Return the SPIR-V of one module for a version of Vulkan; messages name `path` as the file of `text`.
+    """Return the SPIR-V of one module for a version of Vulkan.
+
+    text, path: the GLSL text of the sort, and its path for messages.
 
     Raises:
         Wrong: the compiler rejects the text, crashes or takes too long.
@@ -189,13 +207,13 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
             problem = "produces no SPIR-V"
         if problem is not None:
             raise Wrong(f"{path}: kernel {module.kernel}: {using.name} {problem.replace(str(file), '')}")
-    with suppress(Unavailable):  # if the cache cannot keep the module, it is compiled again next time
+    with suppress(Unavailable):  # without a usable cache, the module is compiled again next time
         folders.keep(entry, data)
     return data
 
 
 def _compile(using: Compiler, options: list[str]) -> str | None:
-    """Run a compiler; return a description of its failure, or None."""
+    """Run a compiler; return a description of its failure, or None if it succeeds."""
     try:
         done = _run(using.path, using.libraries, options, _SECONDS)
     except subprocess.TimeoutExpired:

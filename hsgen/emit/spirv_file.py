@@ -1,7 +1,7 @@
-"""A strict reader of the C files that contain the SPIR-V of a sort.
+"""The strict reader of the C files that contain the SPIR-V of a sort.
 
 A machine without a GLSL compiler reuses the SPIR-V of an existing bundle.  The bundle is untrusted, so hsgen reads only
-the SPIR-V words from a file.  hsgen generates the C text around the words again.
+the SPIR-V words from a file, and generates the C text around the words again.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from hsgen.emit import spirv_text
 
 LARGEST = 64 << 20
-"""The greatest size in bytes of a file to read; the largest file of hsgen is below 1 MiB."""
+"""The greatest size in bytes of a file to read; files that hsgen writes have less than 1 MiB."""
 _MAGIC = 0x07230203
-_VERSIONS = {"1.1": 0x10300, "1.2": 0x10500, "1.3": 0x10600}  # version of SPIR-V by version of Vulkan
-_BOUND = 1 << 22  # exclusive limit of the ID bound; the universal limit in the specification is 4 194 303
+_VERSIONS = {"1.1": 0x10300, "1.2": 0x10500, "1.3": 0x10600}  # the version of SPIR-V for each version of Vulkan
+_BOUND = 1 << 22  # a module's ID bound must be less; the SPIR-V specification limits it to 4 194 303
 _MEMORY_MODEL, _ENTRY_POINT = 14, 15
 _KERNEL = 5  # the execution model GLCompute
-_MAIN = (0x6E69616D, 0)  # "main" as words
+_MAIN = (0x6E69616D, 0)  # the name "main" as SPIR-V words
 _NAME = rb"[A-Za-z]\w*+"
 _USER = rb"\w++(?:, buffers by device address)?"
 _LINES = rb'(?:"%b++",?\n)++' % spirv_text.TEXT.encode()
@@ -39,7 +39,10 @@ _ABSENT = re.compile(_HEAD + rb'#error "[ !#-\[\]-~]++"\n')
 
 
 def _file(array: bytes, table: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for a file.  Group 1 is the text of all arrays; groups 2 and 3 are the two tables."""
+    """Return a pattern for a whole file, given the patterns of an array and of a table.
+
+    Group 1 is the text of all arrays, and groups 2 and 3 are the texts of the two tables.
+    """
     plain = [re.sub(rb"(?<!\\)\((?!\?)", b"(?:", x) for x in (array, table, table)]
     start = rb'#include "%b/%b\.h"\n\nextern const %b %b\[\], %b\[\];\n' % ((_NAME,) * 5)
     return re.compile(_HEAD + start + rb"((?:%b)*+)\n(%b)(%b)" % tuple(plain))
@@ -49,12 +52,12 @@ _FILE, _OLD_FILE = _file(_ARRAY, _TABLE), _file(_OLD_ARRAY, _OLD_TABLE)
 
 
 def well_formed(data: bytes) -> bool:
-    """Whether a file has exactly the syntax of a generated SPIR-V file."""
+    """Whether a file has exactly the syntax of the SPIR-V files that hsgen generates."""
     return read(data) is not None
 
 
 def absent(data: bytes) -> bool:
-    """Whether a file is exactly the file that hsgen writes in place of missing SPIR-V: a comment and an ``#error``."""
+    """Whether a file has exactly the syntax of the files that hsgen generates in place of missing SPIR-V."""
     return len(data) <= LARGEST and _ABSENT.fullmatch(data) is not None
 
 
@@ -68,8 +71,9 @@ def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
 class File:
     """The content of a SPIR-V file.
 
-    arrays: the bytes of each array by name, in the order of the file.  tables: the array name of each kernel, or None
-    for a kernel without a module.  The first table is for buffers by descriptor, the second for device addresses.
+    arrays: the bytes of each array by name, in the order of the file.
+    tables: two lists with the name of the array of each kernel, or None for a kernel without a module.  The first list
+    is for modules with descriptors, the second for modules with device addresses.
     """
 
     arrays: dict[str, bytes]
@@ -93,7 +97,7 @@ def read(data: bytes) -> File | None:
 
 
 def _table(text: bytes, arrays: dict[str, bytes]) -> list[str | None] | None:
-    """Return the array name of each row of a table.  Return None if an array is missing or its size differs."""
+    """Return the name of the array in each row of a table; None if an array is missing or has another size."""
     rows = re.findall(r"^    \{0, (\d+), (\w+)\},$", text.decode(), re.MULTILINE)
     if any(name != "0" and (name not in arrays or len(arrays[name]) != int(size)) for size, name in rows):
         return None
@@ -101,7 +105,10 @@ def _table(text: bytes, arrays: dict[str, bytes]) -> list[str | None] | None:
 
 
 def _earlier(data: bytes) -> File | None:
-    """Return the content of a SPIR-V file in an earlier format, or None if the file is not well-formed."""
+    """Return the content of a SPIR-V file in the earlier format, which has words as C numbers.
+
+    Return None if the file is not well-formed.
+    """
     if (match := _OLD_FILE.fullmatch(data)) is None:
         return None
     words = {n.decode(): [int(w, 0) for w in x.decode().split("u,")[:-1]] for n, x in re.findall(_OLD_ARRAY, match[1])}
@@ -113,7 +120,7 @@ def _old(text: bytes) -> list[str | None]:
 
 
 def sound(module: bytes, vulkan: str) -> bool:
-    """Whether a module has a valid header for a Vulkan version, and one entry point: a compute kernel ``main``."""
+    """Whether a module has a valid header for a version of Vulkan, and one entry point, the compute kernel ``main``."""
     if len(module) % 4:
         return False
     words = struct.unpack(f"<{len(module) // 4}I", module)

@@ -1,12 +1,12 @@
-"""SPIR-V modules as C text.  A SPIR-V word takes one to two characters; a C number would take about six.
+"""SPIR-V modules as compact C text: a word takes one to two characters, where a C number would take about six.
 
-The *kind* of an instruction is its first word, which has its length and opcode.  The kinds of a module are numbered in
-the order in which they first occur.  The text of an instruction is the number of its kind, then one difference for each
-operand.  The difference is to the same operand of the previous instruction of that kind.  Most differences are small,
-because a lane has similar code for its successive keys.
+The *kind* of an instruction is its first word, which contains its length and opcode.  The kinds of a module are
+numbered in the order in which they first occur.  The text of an instruction is the number of its kind, then a number
+for each operand: the difference from the same operand of the preceding instruction of that kind.  Most differences are
+small, because a lane has similar code for its successive keys.
 
-In the first instruction of a kind, the length and the opcode follow the kind's number.  Its operands, and the words of
-the module's header, are written as differences from 0.  The Vulkan runtime decodes the text
+In the first instruction of a kind, the length and the opcode follow the number of the kind, and operands are written as
+differences from 0.  So are the words of the module's header.  The Vulkan runtime decodes the text
 (templates/apis/vulkan/hs_vulkan_create.c).
 """
 
@@ -20,17 +20,18 @@ from functools import lru_cache
 LINE = 116
 """The number of characters in a line of text."""
 LITERAL = 32
-"""The number of lines in a C literal; C compilers need not accept a literal of more than 4095 characters."""
+"""The number of lines in a C string literal; C compilers need not accept more than 4095 characters."""
 KINDS = 128
-"""The number of kinds that a decoder remembers.
+"""The number of kinds that get a number of their own.
 
-An instruction of any later kind starts with the number `KINDS`, then its length and opcode.
+Each instruction of a later kind is written like a first instruction: the number `KINDS`, the length, the opcode, and
+the operands as differences from 0.
 """
 _CHARACTERS = "".join(chr(c) for c in range(ord("#"), 127) if chr(c) not in "?\\")
-"""The digits of numbers.  They exclude the backslash and the question mark, which could start a trigraph."""
+"""The characters that are digits of numbers.  The backslash would start an escape, and a question mark a trigraph."""
 _VALUES = {c: v for v, c in enumerate(_CHARACTERS)}
 _LAST = 72
-"""A digit with a value below `_LAST` ends its number.  After a greater digit, the number continues."""
+"""A digit with a value below `_LAST` is the last digit of its number; other digits are followed by more."""
 _MORE = len(_CHARACTERS) - _LAST
 TEXT = "[" + re.escape(_CHARACTERS) + "]"
 """A regular expression that matches one digit."""
@@ -49,7 +50,7 @@ def encoded(module: bytes) -> list[str]:
 
 
 def decoded(text: str) -> bytes | None:
-    """Return the module that `encoded` turns into exactly this text, or None if there is no such module."""
+    """Return the module for which `encoded` returns exactly this text; None if there is none."""
     try:
         words = list(_words(_read(text)))
         module = struct.pack(f"<{len(words)}I", *words)
@@ -121,7 +122,7 @@ def _next(numbers: Iterator[int]) -> int:
 
 
 def _folded(difference: int) -> int:
-    """Return a difference modulo 2^32 as an unsigned number whose lowest bit is the sign (zigzag encoding)."""
+    """Return a difference modulo 2^32 in zigzag encoding: an unsigned number whose lowest bit is the sign."""
     bits = difference & _MASK
     return bits << 1 & _MASK ^ (_MASK if bits >> 31 else 0)
 
@@ -140,7 +141,7 @@ def _digits(number: int) -> str:
 
 
 def _read(text: str) -> Iterator[int]:
-    """Yield the numbers that the digits of a text form.
+    """Yield the numbers that a text encodes.
 
     Raises:
         ValueError: a number exceeds 32 bits, or the text ends within a number.

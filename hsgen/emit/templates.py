@@ -1,4 +1,4 @@
-"""The Jinja environment of all templates, which records the templates that a text opens while it is rendered."""
+"""The Jinja environment of all templates, which records the templates that are opened while a text is rendered."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
 
 
 class _Template(jinja2.Template):
-    """A template that records which templates the creation of its module opens.
+    """A template whose imports are recorded, so that `recording` also reports them when Jinja reuses the template.
 
-    Jinja creates the module of an imported template once and reuses it, so later imports open no templates.  An import
-    within a macro opens its template in each call of the macro.
+    Jinja creates the module of an imported template once, and then opens the templates that it imports.  Later imports
+    reuse the module, and open nothing.
     """
 
     environment: Environment
@@ -36,7 +36,7 @@ class _Template(jinja2.Template):
     def make_module(
         self, vars: dict[str, Any] | None = None, shared: bool = False, locals: Mapping[str, Any] | None = None
     ) -> Any:
-        """Return the module; the environment remembers the templates that its creation opened, for later imports."""
+        """Return the module, and store in `Environment.behind` which templates its creation opened."""
         with recording() as opened:
             module = super().make_module(vars, shared, locals)
         if self.name:
@@ -47,8 +47,9 @@ class _Template(jinja2.Template):
 class _Compiled(jinja2.BytecodeCache):
     """The compiled templates in the user's cache folder; without a usable folder, each process compiles its templates.
 
-    An entry is valid for one template text, one Python, one version of Jinja, and one text of this module.  The text of
-    this module counts because Jinja applies its filters to constants at compile time.
+    An entry of the cache is valid for one text of the template, one version of Python and of Jinja, and one text of
+    this module.  The text of this module matters because Jinja applies the module's filters to constants at compile
+    time.
     """
 
     def __init__(self) -> None:
@@ -60,11 +61,11 @@ class _Compiled(jinja2.BytecodeCache):
             self._compiler, self._folder = "", None
 
     def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        """Return the file name of an entry.  Only the template's name counts, so all copies of hsgen share the file."""
+        """Return the file name of an entry, which depends only on the template's name, so installations share it."""
         return hashlib.sha256(name.encode()).hexdigest()
 
     def get_source_checksum(self, source: str) -> str:
-        """Return a checksum over a template's text, the Python, the version of Jinja, and this module's text."""
+        """Return a checksum of the template's text, the versions of Python and Jinja, and this module's text."""
         return hashlib.sha256(f"{self._compiler}{source}".encode()).hexdigest()
 
     def load_bytecode(self, bucket: Bucket) -> None:
@@ -80,14 +81,14 @@ class _Compiled(jinja2.BytecodeCache):
 
 
 class Environment(jinja2.Environment):
-    """An environment that reports each opened template to `recording`, even if Jinja has the template in memory."""
+    """An environment that reports each opened template to `recording`, even a template that Jinja has in memory."""
 
     template_class = _Template
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.behind: dict[str, frozenset[str]] = {}
-        """By template name, the templates that the creation of the template's module opened."""
+        """The names of the templates that the creation of a template's module opened, by the name of the template."""
 
     def get_template(
         self,
@@ -95,7 +96,7 @@ class Environment(jinja2.Environment):
         parent: str | None = None,
         globals: MutableMapping[str, Any] | None = None,
     ) -> jinja2.Template:
-        """Return a template and record it as opened; Jinja also calls this method for imports and includes."""
+        """Return a template, and record it as opened; Jinja also calls this method for imports and includes."""
         template = super().get_template(name, parent, globals)
         _note({str(template.name), *self.behind.get(str(template.name), ())})
         return template
@@ -108,7 +109,7 @@ def _note(names: set[str] | frozenset[str]) -> None:
 
 @contextmanager
 def recording() -> Iterator[set[str]]:
-    """Yield a set, which collects the names of all templates that are opened before the context ends."""
+    """Yield a set that collects the names of all templates that are opened until the context ends."""
     opened: set[str] = set()
     token = _opened.set(opened)
     try:
@@ -119,7 +120,7 @@ def recording() -> Iterator[set[str]]:
 
 
 def _one_line(text: str) -> str:
-    """Return several lines of a template, such as a macro definition, joined to one line."""
+    """Return the lines of a text, such as the definition of a C macro, joined to one line."""
     first, *rest = text.splitlines()
     return " ".join([first, *(line.strip() for line in rest)]) + "\n"
 
@@ -147,8 +148,8 @@ def environment() -> Environment:
         "repeated": repeated.repeated,
         "shared": sharing.shared,
     }
-    env.filters["block"] = lambda text: indent(text, "    ")  # indents the statements of a block; there may be none
-    env.filters["inside"] = lambda text: indent(text, "    ").rstrip("\n")  # like `block`, without the last line end
+    env.filters["block"] = lambda text: indent(text, "    ")  # indents the statements of a block, which may be empty
+    env.filters["inside"] = lambda text: indent(text, "    ").rstrip("\n")  # like `block`, but without a final newline
     env.filters["one_line"] = _one_line
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env

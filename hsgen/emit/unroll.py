@@ -1,8 +1,8 @@
 """Kernel text for loops over a lane's registers, which compilers must unroll.
 
-A template contains the statements for one register.  `unroll` returns a loop over the statements, with a mark that
-makes compilers unroll the loop.  If a variable indexes an array of registers, certain compilers store the array in
-memory.  For such a compiler, `unroll` repeats the statements for each register instead.
+A template contains the statements for one register.  `unroll` returns a loop over the statements, marked by HS_UNROLL.
+Some compilers keep an array in memory if a loop variable indexes it, even if they unroll the loop.  For such a
+compiler, `unroll` returns the statements for each register instead of a loop (`hsgen.core.device.Device.unroll`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _folds: ContextVar[bool] = ContextVar("folds", default=False)
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The kernel text of an index: a loop variable, or a sum or product of the variable and numbers.
+    """The kernel expression for an index: a loop variable, or a sum or product of the variable and numbers.
 
-    total: the text is a sum, so it needs parentheses when it becomes a factor.
+    total: whether the expression is a sum, which needs parentheses as a factor.
     """
 
     text: str
@@ -42,10 +42,10 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Successive indices from `begin` to `end`, without `end`; each bound is a number or kernel text.
+    """Successive indices from `begin` up to, but not including, `end`; each bound is a number or a kernel expression.
 
-    size: the number of indices.  limit: if not 0, only the indices below `limit` count, because the last batch may be
-    shorter.
+    size: the number of indices.
+    limit: if not 0, indices of `limit` or more are excluded, because the last batch may be shorter.
     """
 
     begin: int | Index
@@ -63,7 +63,7 @@ class Batch:
         return unroll(self.size, variable="j", caller=lambda j: self._bounded(j, caller(self.begin + j)))
 
     def _bounded(self, j: int | Index, text: str) -> str:
-        """Return the statements `text` for index j of the batch, under `if` where the batch may have no index j."""
+        """Return the statements `text` for index j of the batch, in an ``if`` if the batch may have fewer indices."""
         if not self.limit:
             return text
         return _headed(f"if ({self.begin + j} < {self.limit})", text)
@@ -71,10 +71,10 @@ class Batch:
 
 @contextmanager
 def written_out(chosen: bool, folds: bool = False) -> Iterator[None]:
-    """While the context lasts, let `unroll` repeat statements if `chosen`, else return loops.
+    """Select the results of `unroll` within the context: repeated statements if `chosen`, otherwise loops.
 
-    folds: compilers treat the variable of an unrolled loop as a constant.  `batches` then handles a shorter last batch
-    in its loop, and `constants` returns a loop.
+    folds: whether compilers treat the variable of an unrolled loop as a constant, also in conditions.  `batches` then
+    includes a shorter last batch in its loop, and `constants` returns a loop.
     """
     tokens = _written_out.set(chosen), _folds.set(folds)
     try:
@@ -90,16 +90,18 @@ def folds() -> bool:
 
 
 def is_written_out() -> bool:
-    """Return whether `unroll` currently repeats statements instead of a loop."""
+    """Return whether `unroll` returns repeated statements instead of a loop."""
     return _written_out.get()
 
 
 def unroll(
     end: int, begin: int = 0, variable: str = "i", breaks: bool = False, *, caller: Callable[[int | Index], str]
 ) -> str:
-    """Return the statements for the indices from `begin` to `end`, without `end`.
+    """Return the statements for the indices from `begin` up to, but not including, `end`.
 
-    caller: a function that returns the statements for one index.  breaks: the statements may leave the loop by `break`.
+    variable: the name of the loop variable.
+    breaks: whether the statements may skip the remaining indices by ``break``.
+    caller: a function that returns the statements for one index.
     """
     if begin >= end:
         return ""
@@ -110,12 +112,12 @@ def unroll(
 
 
 def loop(text: str, variable: str, begin: int, end: int) -> str:
-    """Return a loop over the statements `text`, marked for unrolling."""
+    """Return a loop with the statements `text`, marked by HS_UNROLL."""
     return _headed(f"HS_UNROLL for (int {variable} = {begin}; {variable} < {end}; {variable}++)", text)
 
 
 def _headed(head: str, text: str) -> str:
-    """Return `text` as the statement of a loop or `if` with this head; more than one line gets braces."""
+    """Return `text` as the statement of a loop or an ``if`` with this head; several lines get braces."""
     lines = text.splitlines()
     first, *rest = lines
     margin = " " * (len(first) - len(first.lstrip()))
@@ -123,15 +125,16 @@ def _headed(head: str, text: str) -> str:
         return f"{margin}{head} {first.lstrip()}\n"
     opening = f"{head} {{" if head else "{"
     end = next((i for i, line in enumerate(rest, 1) if line == f"{margin}}}"), 0)
-    if head and first == f"{margin}{{" and end == len(rest):  # one block already
+    if head and first == f"{margin}{{" and end == len(rest):  # the text is a block with braces already
         return "\n".join([f"{margin}{opening}", *rest, ""])
     return "\n".join([f"{margin}{opening}", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
 
 
 def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
-    """Return statements that handle each number below `count` once; the lanes of a work-group share the numbers.
+    """Return statements by which the lanes of a work-group handle the digits below `count`, each lane some of them.
 
-    caller: a function that returns the statements for one number, the kernel variable ``d``.
+    lanes: the number of lanes.
+    caller: a function that returns the statements for one digit, the kernel variable ``d``.
     """
     text = caller()
     if count > lanes:
@@ -144,7 +147,8 @@ def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
     """Return the statements for the indices below `count`, in batches of `size` indices; the last may be shorter.
 
     caller: a function that returns the statements for one batch.  The statements may skip the remaining batches by
-    ``break``.  A ``break`` may leave only one of two loops, so a later batch that runs must then have no effect.
+    ``break``.  A shorter last batch may follow in a separate loop, which the ``break`` does not skip, so its statements
+    must then have no effect.
     """
     full, rest = divmod(count, size)
     if full and rest and folds():
@@ -154,7 +158,9 @@ def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
 
 
 def constants(count: int, variable: str, *, caller: Callable[[int | Index], str]) -> str:
-    """Return the statements for the numbers below `count` in a form in which each number is a compile-time constant.
+    """Return the statements for the numbers below `count`, such that each number is a compile-time constant.
+
+    variable: the name of the loop variable, if the statements are in a loop.
 
     caller: a function that returns the statements for one number.
     """

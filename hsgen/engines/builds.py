@@ -15,13 +15,13 @@ from hsgen.core.errors import Usage, Wrong
 from hsgen.engines.hosts import Host, newest
 from hsgen.system import toolchain
 
-if TYPE_CHECKING:  # the process that `isolated_build` starts should import little
+if TYPE_CHECKING:  # at run time, the process that `isolated_build` starts should import few modules
     from hsgen.emit.kernels import Source
 
 LOGS = "HSGEN_LOGS"
-"""The environment variable that names the folder for logs.
+"""The environment variable that names the folder for logs of failed compilations; by default the temporary folder.
 
-A process whose temporary folder is removed when it ends needs the variable.
+It is needed for processes whose temporary folder is removed when they end.
 """
 
 
@@ -30,7 +30,7 @@ SWITCH = "HSGEN_OPTIMIZE"
 
 
 def chosen(source: Source) -> Source:
-    """Return a source unchanged, or without optimization if the variable HSGEN_OPTIMIZE is 0.
+    """Return `source`; if the variable HSGEN_OPTIMIZE is 0, the source then compiles without optimization.
 
     Without optimization, Intel's CPU runtime compiles a kernel in a third of the time or less; the kernel is slower.
 
@@ -49,17 +49,23 @@ def context_for(host: Host) -> Any:
 
 
 def standard(context: Any, *, lanes: bool) -> str:
-    """Return the language option: OpenCL C 1.2, or the newest language if `lanes` says that lanes exchange values."""
+    """Return the compiler option for the language: OpenCL C 1.2, or the newest version if lanes exchange values.
+
+    lanes: whether lanes of a subgroup exchange values.
+    """
     return newest(context) if lanes else "-cl-std=CL1.2"
 
 
 def options(context: Any, language: str, *, lanes: bool, optimized: bool) -> str:
-    """Return the compiler options.  If `language` is not empty, it replaces the option that `standard` returns."""
+    """Return the compiler options.
+
+    language: the option for the language; "" for that of `standard`.
+    """
     return (language or standard(context, lanes=lanes)) + ("" if optimized else " -cl-opt-disable")
 
 
 def build(context: Any, source: str, path: str, kernels: Sequence[str], option: str) -> dict[str, Any]:
-    """Compile `source` and return its kernels by name.
+    """Compile `source`, a text, and return the pyopencl kernels by name.
 
     Raises:
         Wrong: the source does not build; the message names the kernel and the file with the log.
@@ -79,14 +85,20 @@ def build(context: Any, source: str, path: str, kernels: Sequence[str], option: 
 
 
 def keep_log(text: str) -> Path:
-    """Write a compiler's output and source to a log file, which hsgen does not remove; return the path of the file."""
+    """Write `text`, a compiler's output and source, to a new log file, and return the path of the file.
+
+    hsgen does not remove the file.
+    """
     log = Path(tempfile.mkdtemp(prefix="hsgen-", dir=os.environ.get(LOGS))) / "build.log"
     log.write_text(text, encoding="utf-8")
     return log
 
 
 def _culprit(log: str, source: str, kernels: Sequence[str]) -> str:
-    """Return the kernel in which the compiler reports its first error, or a phrase with several names."""
+    """Return the kernel in which the compiler reports its first error.
+
+    If the log does not show the kernel, return a phrase with the names of all kernels.
+    """
     match = re.search(r":(\d+):\d+:\s*(?:fatal )?error", log)
     if match is None:
         return next(

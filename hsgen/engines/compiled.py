@@ -41,11 +41,13 @@ class Compiled:
         self._check_groups(context, source.path)
         self._launches = Launches(sort, self._kernels)
         self.scratch = Scratch(context)
-        self._last: tuple[Any, Any] = (None, None)  # queue and event of the last sort that used scratch
+        self._last: tuple[Any, Any] = (None, None)  # the queue and the last event of the last call that used scratch
         self._n = 0
 
     def _check_groups(self, context: Any, path: str) -> None:
-        """Check that each device of the context can run the work-groups of all kernels; registers may limit their size.
+        """Check that each device of the context can run the work-groups of all kernels.
+
+        The registers that a kernel needs may limit the size of its work-groups.
 
         Raises:
             Unavailable: a work-group is too large.
@@ -69,12 +71,15 @@ class Compiled:
         call_options: Options = PLAIN,
         marks: list[Any] | None = None,
     ) -> Any:
-        """Enqueue the sort of `n` keys; return the last event.
+        """Enqueue the sort of `n` keys, and return the event of its last launch.
 
-        `buffers` has the memory objects by role; unused roles may be missing.  The sort is in place if "source" and
-        "destination" are the same object.  Scratch memory grows to the greatest need so far.  On an out-of-order queue,
-        events order the launches.  A call without launches enqueues a marker.  `marks` receives the event of each
-        launch.
+        Scratch memory grows to the greatest size that a call has needed so far.  If a call has no launches, the event
+        is that of a marker.
+
+        buffers: the memory objects by role, without roles that the call does not use.  The sort is in place if "source"
+        and "destination" are the same object.
+        wait_for: events for which the first launch waits.
+        marks: a list to which the event of each launch is appended.
 
         Raises:
             Usage: n or the bit range exceeds the plan, or a further number of the call is invalid.
@@ -103,10 +108,14 @@ class Compiled:
         wait_for: Sequence[Any] | None = None,
         marks: list[Any] | None = None,
     ) -> Any:
-        """Enqueue the launches of a call, as `run` does; `ordered` says that the queue runs commands in order."""
+        """Enqueue the launches `call`, a result of `launches`, as `run` does.
+
+        ordered: whether the queue runs commands in order.  If not, each launch waits for the event of the preceding
+        one.
+        """
         cl, (steps, need, spare), event = toolchain.pyopencl(), call, None
         self._n, part = n, self.scratch.part
-        bound, unused = {**buffers}, next(iter(buffers.values()))  # never read: any buffer serves
+        bound, unused = {**buffers}, next(iter(buffers.values()))  # kernels never read a buffer of a missing role
         if need:
             self.scratch.ask(queue, need)
             wait_for = self._after_last(queue, ordered, wait_for)
@@ -126,13 +135,13 @@ class Compiled:
     def _after_last(self, queue: Any, ordered: bool, wait_for: Sequence[Any] | None) -> Sequence[Any] | None:
         """Return the events for which the first launch of a call with scratch must wait.
 
-        The last sort that used scratch is among them, unless the queue itself runs this call after that sort.
+        They include the last event of the last call that used scratch, unless an in-order queue has both calls.
         """
         before, end = self._last
         return wait_for if end is None or (ordered and before == queue) else [*(wait_for or []), end]
 
     def device_status(self, queue: Any) -> int:
-        """Wait for the last sort, on `queue`; return the number of its passes that needed a retry.
+        """Wait for `queue`, and return the number of passes of the last sort that needed a retry.
 
         For a segmented sort, a number other than 0 means that the device rejected the segment offsets.
         """

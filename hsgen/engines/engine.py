@@ -1,6 +1,7 @@
 """The interface through which validation and benchmarks drive a device.
 
-An engine has a compiled sort, buffers, and a copy whose time benchmarks compare with the time of the sort.
+An engine has a compiled sort, numbered buffers, and a copy of memory, the speed of which benchmarks compare with that
+of the sort.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.sort import Sort
 
 KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT, TAKES, VALUE_STARTS = range(10)
-"""The numbers of the buffers.
+"""The numbers of an engine's buffers, its *slots*.
 
 The buffers have these contents.  KEYS: the keys.  KEYS_OUT: the destination of keys.  VALUES: the values.  VALUES_OUT:
 the destination of values.  COUNT: the device-side count.  OTHER: the offsets of segments, or the second of two arrays.
@@ -23,11 +24,11 @@ number of keys to take.  VALUE_STARTS: for each row of a selection, the index of
 """
 
 Places = Mapping[str, tuple[int, int]]
-"""For each role of a call except scratch: (buffer, offset in bytes at which the role starts in the buffer)."""
+"""The places of a call's arrays by role: (number of the buffer, offset in bytes in the buffer).  Scratch is absent."""
 
 
 class Engine(Protocol):
-    """A sort that is ready to run on a device."""
+    """A sort that is ready to run on a device, with the buffers of its calls."""
 
     @property
     def sort(self) -> Sort:
@@ -39,43 +40,43 @@ class Engine(Protocol):
 
     @property
     def align(self) -> int:
-        """The alignment in bytes that keys need in a buffer."""
+        """The number of bytes of which each offset of keys in a buffer must be a multiple."""
 
     def allocate(self, slot: int, size: int) -> None:
-        """Allocate buffer `slot` with `size` bytes; its content is undefined."""
+        """Allocate buffer number `slot` with `size` bytes; its content is undefined."""
 
     def write(self, slot: int, image: NDArray[Any]) -> None:
-        """Write an array to the start of a buffer."""
+        """Write the array `image` to the start of buffer number `slot`."""
 
     def read(self, slot: int, image: NDArray[Any]) -> None:
-        """Read the start of a buffer into an array.
+        """Read the start of buffer number `slot` into the array `image`.
 
         Raises:
             Wrong: the last sort wrote beyond its scratch memory.
         """
 
     def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
-        """Run the sort, or another operation, on `n` keys, and wait; return the device seconds.
+        """Run the sort, or another operation, on `n` keys, wait for its end, and return its time on the device.
 
         The sort is in place if `places` has equal entries for "source" and "destination".  An argsort that discards
-        keys has no "destination".  The device seconds are the time from the start of the first launch to the end of
-        the last launch; None if the clock of the device is off.
+        keys has no "destination".  The time on the device is that from the start of the first launch to the end of the
+        last launch, in seconds; None if the clock of the device is off.
         """
 
     def sibling(self, sort: Sort) -> Engine:
-        """Return an engine for another sort of the library, with the same buffers.
+        """Return an engine for another sort on the same device, with the same buffers.
 
-        `renew` must be called on the present engine before it runs again.
+        Before the present engine runs again, `renew` must be called on it.
         """
 
     def renew(self) -> None:
-        """Compile or load the sort again; the address of its code, which affects the speed, may then change."""
+        """Compile or load the sort again.  Its code may then have another address, and thus another speed."""
 
     def clock(self, on: bool) -> None:
-        """Turn the device's clock on or off for later calls.  A clock that costs no time stays on."""
+        """Turn the device's clock on or off for later calls; a clock that does not slow down calls may stay on."""
 
     def memory(self) -> tuple[int, int]:
-        """Return (size of the device's memory, size of its largest possible buffer) in bytes; 0 if not reported."""
+        """Return the sizes in bytes of the device's memory and of its largest possible buffer; 0 if not reported."""
 
     def device_status(self) -> int:
         """Return how many passes of the last sort needed a retry because work-groups made no progress.
@@ -87,13 +88,14 @@ class Engine(Protocol):
         """
 
     def copy(self, size: int) -> float | None:
-        """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return seconds as `run` does."""
+        """Copy `size` bytes from buffer 0 to buffer 1 on the device, wait, and return the time on the device."""
 
     def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
-        """Run the sort's operation with another library of the API, the baseline `name`, in the same buffers.
+        """Run the sort's operation by the baseline `name`, another library of the API; return its time as `run` does.
 
-        A key has `size` bytes, and a value has `value_size` bytes; 0 means no values.  `number` is the number of
-        segments, or the number of keys in the first of two arrays.  The result is that of `run`.
+        The baseline uses the same buffers as the sort.
+        size, value_size: the sizes in bytes of a key and of a value; value_size is 0 without values.
+        number: the number of segments, or the number of keys in the first of two arrays.
 
         Raises:
             Unavailable: the engine has no such baseline.

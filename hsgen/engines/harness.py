@@ -1,6 +1,7 @@
-"""The Python side of a C runtime's harness.
+"""An engine that drives a device through the C runtime of a bundle.
 
-ctypes loads the harness only in a worker process, because drivers can crash.
+Python calls the runtime through a *harness*, a shared library with the functions of ``native/harness.h``.  Only a
+worker process loads the library, because drivers can crash.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _ABSENT = "unavailable: "
 
 
 class Call(ctypes.Structure):
-    """The struct ``hn_call`` of ``native/harness.h``, which has the arguments of one call."""
+    """The struct ``hn_call`` of ``native/harness.h``: the arguments of a call."""
 
     _fields_ = (
         ("n", ctypes.c_uint64),
@@ -38,8 +39,8 @@ class Call(ctypes.Structure):
 def call(plan: Plan, n: int, places: Places, options: Options) -> Call:
     """Return the struct of a call for the harness.
 
-    C cannot express an empty bit range at bit 0, because an end of 0 means the last bit.  The struct then has an empty
-    range at bit 1, which is equivalent.
+    In C, an end of 0 means the last bit, so the struct cannot express the empty bit range from 0 to 0.  It then has the
+    equivalent empty range from 1 to 1.
     """
     out = Call(n=n, descending=options.descending, discard_keys=options.discard)
     for name in NUMBERS:
@@ -77,13 +78,13 @@ class Harness:
         return hasattr(self._library, name)
 
     def text(self, name: str) -> str:
-        """Call a function without arguments and return its text."""
+        """Call the function `name`, which has no arguments, and return its result, a string."""
         function = getattr(self._library, name)
         function.restype = ctypes.c_char_p
         return (function() or b"").decode(errors="replace")
 
     def close(self) -> None:
-        """Release all resources of the library."""
+        """Release all resources of the library, such as the open device."""
         function = self._library.hn_close
         function.restype = None
         function()
@@ -146,7 +147,7 @@ class Native:
 
     def run(self, n: int, places: Places, options: Options = PLAIN) -> float | None:
         """See `Engine`."""
-        if self._last != (n, places, options):  # the creation of a struct takes as long as a small sort
+        if self._last != (n, places, options):  # the struct is kept, because creating it takes as long as a small sort
             self._last, self._call = (n, dict(places), options), call(self.sort.plan, n, places, options)
         return self._timed("hn_sort", ctypes.byref(self._call))
 
@@ -179,7 +180,7 @@ class Native:
         return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(number))
 
     def _timed(self, name: str, *arguments: Any) -> float | None:
-        """Call a function that waits for the device; return the device seconds, or None if it reports -1."""
+        """Call a function that waits for the device, and return the seconds that it reports; None if it reports -1."""
         seconds = ctypes.c_double()
         self._harness.call(name, *arguments, ctypes.byref(seconds))
         return None if seconds.value < 0 else seconds.value

@@ -1,8 +1,8 @@
-"""A shim that runs HIP kernels as C++ for OpenCL 2021.
+"""A shim that turns HIP kernels into C++ for OpenCL 2021, so that machines without AMD devices can test them.
 
-The shim replaces the prelude and the kernel signatures; the logic of the kernels is unchanged.  The shim shows that the
-kernels sort on any device that supports the language, with subgroups as wide as wavefronts.  Tests with AMD's compiler
-and devices remain necessary, because other instructions exchange values between lanes there.
+The shim replaces the prelude and the kernel signatures, and leaves the statements of kernels unchanged.  The tests run
+on any device that supports the language and subgroups as wide as AMD's wavefronts.  They show that the kernels sort.
+Tests with AMD's compiler and devices remain necessary, because there, lanes exchange values by other instructions.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from hsgen.tree.reading import read, tokens
 from hsgen.tree.walking import arguments
 
 Change = Callable[[Sequence[Token]], list[Token]]
-"""A function that takes the tokens of a text or of a directive, and returns their replacement."""
+"""A function that takes the tokens of a text or of a preprocessor directive, and returns tokens to replace them."""
 
 
 def spelled(text: str, change: Change) -> str:
-    """Return a text in which `change` has replaced the tokens, also those within directives."""
+    """Return a text in which `change` has replaced the tokens, including those of preprocessor directives."""
     out: list[Token] = []
     for token in tokens(text):
         mark, directive, rest = token.text.partition("#")
@@ -81,9 +81,10 @@ _NUMBER = re.compile(r"((?:0x[0-9a-f]+|\d+)u?l)l")
 
 
 def source(sort: Sort) -> Source:
-    """Return the HIP text of `sort` with OpenCL signatures, which can replace the OpenCL text of the sort.
+    """Return the HIP kernels of `sort` with OpenCL signatures.
 
-    Kernels have the same names and parameters as in the OpenCL text.  `option` of the source selects the language.
+    pyopencl can run this text in place of the OpenCL text of the sort, because kernels have the same names and
+    parameters.  The compiler option that selects the language is `Source.option`.
     """
     rendered = render(sort, API.name)
     more = (_LANES.format(lanes=sort.lanes) if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
@@ -92,7 +93,10 @@ def source(sort: Sort) -> Source:
 
 
 def _long(text: str) -> str:
-    """Return a text with OpenCL's 64-bit type ``long`` instead of ``long long``, which OpenCL reserves for 128 bits."""
+    """Return a text with ``long`` in place of ``long long``.
+
+    In OpenCL, ``long`` has 64 bits, and ``long long`` is reserved for 128 bits.
+    """
     return spelled(text, _shorter)
 
 
@@ -107,7 +111,10 @@ def _shorter(tokens: Sequence[Token]) -> list[Token]:
 
 
 def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
-    """Return a kernel with an OpenCL signature and a shared array of the size that HIP passes at the launch."""
+    """Return a kernel with an OpenCL signature and a local array of fixed size.
+
+    The size is the number of bytes of shared memory that a HIP launch states.
+    """
     size = -(-kernel.local_bytes(sort.key) // 8)
     shared = read(f"\n    __local unsigned long long hs_shared[{size}];").body
 
@@ -119,7 +126,7 @@ def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
             declared = "".join(map(printed, parameter)).strip()
             pointer = any(isinstance(w, Token) and w.text == "*" for w in parameter)
             if pointer and any(isinstance(w, Token) and w.text == "hs_pair" for w in parameter):
-                # in this language, a structure can be copied only through a generic pointer
+                # C++ for OpenCL copies a structure only through a pointer to the generic address space
                 begin += f"\n    {declared} = {printed(parameter[-1])}_;"
                 declared += "_"
             parameters.append(f"__global {declared}" if pointer else declared)

@@ -15,9 +15,10 @@ from typing import Any
 class Host:
     """A device of this machine.
 
-    handle: pyopencl's object, or the number of the device if hsgen's C runtime drives it.
+    handle: pyopencl's object for the device, or the index of the device in the list of hsgen's C runtime.
     widths: the subgroup widths that a kernel can require; None if only a trial compilation shows them.
-    number: the position, from 1, among devices of equal name, platform and driver, in the order of the API's list.
+    number: the position, from 1, among the devices of the same name, platform and driver, in the order of the API's
+    list.
     more: further properties, which the harness of the C runtime reports (`query.properties`).
     """
 
@@ -41,13 +42,13 @@ class Host:
 
     @property
     def label(self) -> str:
-        """The name of the device for users.  No two devices of an API have the same label."""
+        """The text by which messages name the device.  No two devices of an API have the same label."""
         which = f" #{self.number}" if self.number > 1 else ""
         return f"{self.name} ({self.platform}, {self.driver}){which}"
 
 
 def numbered(devices: Sequence[Host]) -> list[Host]:
-    """Return the devices with `number` set."""
+    """Return the devices, each with its `Host.number`."""
     count: Counter[str] = Counter()
     out = []
     for host in devices:

@@ -1,4 +1,4 @@
-"""OpenCL devices, the features of any device, and the targets for a device; `selection` picks a device."""
+"""The list of OpenCL devices, and functions that compare a device with what targets and sorts require."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TYPES = {"cpu": 2, "gpu": 4}
 
 
 def hosts() -> list[Host]:
-    """Return all OpenCL devices of this machine, in the loader's order; [] if there is no platform.
+    """Return all OpenCL devices of this machine, in the order of the OpenCL loader; [] if there is no platform.
 
     Raises:
         Unavailable: pyopencl is not installed.
@@ -43,7 +43,9 @@ def hosts() -> list[Host]:
 
 
 def labelled(label: str) -> Host:
-    """Return the OpenCL device with the label `label`, which may come from another process.
+    """Return the OpenCL device with the label `label`.
+
+    The label may come from another process, which cannot pass the device itself.
 
     Raises:
         Unavailable: OpenCL lists no such device.
@@ -80,8 +82,8 @@ def _shuffle(extensions: Sequence[str]) -> bool:
 def offers(host: Host, width: int) -> bool:
     """Whether kernels on `host` can have subgroups of `width` lanes that exchange values.
 
-    pyopencl cannot query the subgroup widths of a device.  The function therefore compiles a kernel that requires the
-    width, and queries the width that the kernel has.
+    pyopencl cannot query the subgroup widths that a device supports.  The function therefore compiles a kernel that
+    requires the width, and queries the width that the compiled kernel has.
     """
     if not host.shuffle or host.widths is not None:
         return host.shuffle and width in (host.widths or ())
@@ -125,7 +127,7 @@ def _language(device: Any) -> int:
 
 
 def unsound(host: Host) -> str | None:
-    """Return the reason if the results of a device are unreliable, or None."""
+    """Return the reason why results of a device are unreliable, as text; None if they are reliable."""
     mesa = re.search(r"Mesa (\d+)", host.driver) if "llvmpipe" in host.name else None
     if mesa and int(mesa[1]) < 25:
         return f"lavapipe of Mesa {mesa[1]} leaves long loops silently; install Mesa 25 or later"
@@ -147,7 +149,7 @@ def matches(target: Target | Head, host: Host) -> bool:
 
 
 def lacks(sort: Sort, host: Host) -> str | None:
-    """Return a message about the first requirement of `sort` that `host` does not meet, or None."""
+    """Return a message about the first requirement of `sort` that `host` does not meet; None if it meets all."""
     width = sort.lanes
     if sort.key.bytes == 8 and not sort.pair and not host.int64:
         return "has no 64-bit integers"
@@ -165,10 +167,10 @@ def lacks(sort: Sort, host: Host) -> str | None:
 
 
 def holds(target: Target, sort: Sort, host: Host) -> bool:
-    """Whether all work-groups of `sort` that wait for each other fit on the cores of `host` at the same time.
+    """Whether `host` has enough cores for the kernels of `sort` whose work-groups wait for each other.
 
-    The function assumes that a core of `host` holds as many such work-groups as a core of the target's largest device
-    must hold.
+    All work-groups of a launch of such a kernel (`Kernel.cooperative`) must be resident at once.  The function assumes
+    that a core of `host` holds as many of them as a core of the target's largest device must hold.
     """
     cores, most = host.more.get("cores", 0), target.device.cores
     waiting = {k.name for k in sort.kernels if k.cooperative}
@@ -177,10 +179,10 @@ def holds(target: Target, sort: Sort, host: Host) -> bool:
 
 
 def evidence_level(target: Target, host: Host) -> str | None:
-    """Return the level of evidence that a run of `target` on `host` reaches.
+    """Return the level of evidence that a validation of `target` on `host` gives.
 
-    The level is "device" for a device that the target matches, and "cpu" for any other CPU runtime.  For other devices,
-    the level is "device" if the target has no match conditions.  Otherwise the level is None: the run is no evidence.
+    The level is "device" if the target matches the device.  Otherwise, it is "cpu" for a CPU runtime.  For other
+    devices, it is "device" if the target has no match conditions, and None if it has: the validation is no evidence.
     """
     if matches(target, host):
         return "device"
@@ -190,19 +192,21 @@ def evidence_level(target: Target, host: Host) -> str | None:
 
 
 def evidence_device(host: Host, language: str = "") -> str:
-    """Return the name of a device as evidence records it; the name of a CPU runtime includes the processor."""
+    """Return the name of a device for records of evidence; that of a CPU runtime includes the name of the processor."""
     cpu = processor.model()
     on = f" on {cpu}" if host.type == "cpu" and cpu not in host.name else ""
     return f"{host.name}{on} ({host.platform}{language})"
 
 
 def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
-    """Return the most specific target that matches the device and can run on it, else the target for any device.
+    """Return the most specific target that matches the device and can run on it.
 
-    targets: may be only the heads of targets.  Only target files that match the device are read completely.
+    If there is none, return the target for any device.
+    targets: targets, or their heads (`hsgen.targets.heads`).  For heads that match the device, the whole target files
+    are read.
 
     Raises:
-        Usage: no target matches, and no target serves any device.
+        Usage: no target matches, and there is no target for any device.
     """
     from hsgen.targets import fallback  # slow to import, and not needed to compile for a device
 
@@ -219,9 +223,9 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 
 
 def meets(target: Target, host: Host) -> bool:
-    """Whether a device has every property in the facts of a target; the device then meets the needs of all sorts.
+    """Whether a device has every property in ``[device]`` of a target; all sorts of the target then run on it.
 
-    The check saves time: `lacks` and `holds` need the assembled sorts, and the assembly of all sorts takes 50 ms.
+    The check avoids `lacks` and `holds`, which need all sorts of the target; their assembly takes 50 ms.
     """
     facts = target.device
     exchanges = host.shuffle and host.ballot and set(facts.subgroups) <= {1, *(host.widths or ())}

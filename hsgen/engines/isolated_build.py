@@ -1,8 +1,9 @@
 """Trial compilation in a separate process, so that a compiler that crashes or hangs does not end the caller.
 
-After a successful trial, the binary is in pyopencl's cache, from which the caller's own build takes it.  Run as a
-module, this file is the separate process.  The process reads a request as JSON from stdin, and prints the line BEGUN
-before it compiles.  Its exit code is 0 after a build, and REPORTED if the compiler reported errors.
+After a successful trial, pyopencl's cache has the binary, so the caller's own build need not compile again.
+
+The separate process runs this file as a module.  The process reads a request as JSON from stdin, and prints the line
+BEGUN before it compiles.  Its exit code is 0 after a build, and REPORTED if the compiler reported errors.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ from hsgen.engines.builds import build, context_for, keep_log, options
 from hsgen.engines.hosts import Host, labelled
 from hsgen.system import folders, processes
 
-if TYPE_CHECKING:  # the separate process should import little
+if TYPE_CHECKING:  # at run time, the separate process should import few modules
     from hsgen.core.sort import Sort
     from hsgen.emit.kernels import Source
 
 SECONDS = 300
-PATIENT = 1800  # seconds, for trials that the user did not request
-REPORTED = 10  # exit code after errors of the compiler; the caller's own build will report the errors again
-BEGUN = "begun"  # if the process dies after it prints this line, the compiler is the cause
+PATIENT = 1800  # the limit in seconds of trials that the user did not request
+REPORTED = 10  # the exit code if the compiler reported errors; the caller's own build will report these errors
+BEGUN = "begun"  # if the process dies after it has printed this line, the compiler is the cause
 SWITCH = "HSGEN_TRIAL"
-"""The environment variable that turns `once` off if its value is 0."""
-_OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # the contents of a mark, the file that records a trial
+"""The environment variable that turns the trials of `once` off if its value is 0."""
+_OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # the possible contents of a file that records a trial
 
 
 def once(host: Host, sort: Sort, source: Source) -> Source:
-    """Return the result of `accepted` for a device, with at most one trial for each text and driver.
+    """Return `accepted(host.label, sort, source)`, with at most one trial for each text, device and driver.
 
-    A file in the user's cache records each trial.  If no process can be started for a trial, the function warns and
-    returns `source`.
+    A file in the user's cache records the result of each trial.  If no process can be started for a trial, the function
+    warns and returns `source`.
 
     Raises:
         Wrong: for the same reasons as in `check`.
@@ -66,16 +67,16 @@ def once(host: Host, sort: Sort, source: Source) -> Source:
         hint = f"a crash of the compiler would end this one; {SWITCH}=0 accepts that"
         warnings.warn(f"{e}: {hint}", Notice, stacklevel=4)
         return source
-    with suppress(Unavailable):  # if the mark cannot be kept, the next call repeats the trial
+    with suppress(Unavailable):  # if the file cannot be written, the next call repeats the trial
         folders.keep(mark, _OPTIMIZED if result.optimized else _PLAIN)
     return result
 
 
 def accepted(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, which: bool = True) -> Source:
-    """Return a form of `source` that the compiler of a device compiles without a crash.
+    """Return `source`, or `source` without optimization if the compiler of the device crashes or hangs with it.
 
-    If `source` itself crashes the compiler, the result is `source` without optimization, and a notice is issued.
-    Intel's CPU runtime 2026.22 with AVX-512 crashes in LLVM's machine passes on some kernels of 16 keys per lane.
+    In the second case, the function issues a notice.  For example, Intel's CPU runtime 2026.22 with AVX-512 crashes in
+    LLVM's machine passes on some kernels of 16 keys per lane.
 
     Raises:
         Wrong, Unavailable: for the same reasons as in `check`.
@@ -98,8 +99,9 @@ def check(device: str, sort: Sort, source: Source, seconds: float = SECONDS, *, 
 
     Raises:
         Wrong: the compiler crashed or took longer than `seconds`; the message names the log file.  With `which`, the
-            kernels are then compiled one by one, each for at most `seconds`; the message names the first that fails.
-        Unavailable: no process can be started that compiles.
+            function then compiles the kernels one by one, each for at most `seconds`, and the message names the first
+            kernel that fails.
+        Unavailable: the process that compiles cannot be started.
     """
     names = [k.name for k in sort.kernels]
     problem = _attempt(device, sort, source, names, seconds)
@@ -120,13 +122,16 @@ def _line(source: Source, title: str, device: str, problem: str, text: str) -> s
 
 
 def _attempt(device: str, sort: Sort, source: Source, kernels: Sequence[str], seconds: float) -> str | None:
-    """Compile these kernels in another process; return a description of the compiler's crash or timeout, or None."""
+    """Compile `kernels` of the source in another process.
+
+    Return a description of the compiler's crash or timeout; None if the compiler ended normally.
+    """
     text = source.text if len(kernels) == len(sort.kernels) else source.only(*kernels)
     request = {"device": device, "text": text, "kernels": list(kernels), "lanes": sort.lanes > 1}
     request |= {"option": source.option, "optimized": source.optimized}
     if not processes.has_interpreter():
         raise Unavailable("kernels are compiled in this process, which is no Python interpreter that starts another")
-    with folders.scratch() as folder:  # removed afterwards, with all files that the other process left in it
+    with folders.scratch() as folder:  # the folder is removed with all files that the other process leaves in it
         try:
             done = processes.run(processes.python(__name__), seconds, folder, json.dumps(request), os.curdir)
         except subprocess.TimeoutExpired:

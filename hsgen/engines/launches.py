@@ -11,12 +11,19 @@ from hsgen.engines.scratch import cut
 from hsgen.system import toolchain
 
 Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
-"""A launch: the kernel, (role, byte offset) of each buffer, the scalar arguments, global size, work-group size."""
+"""A launch for pyopencl.
+
+Its elements are the kernel, the role and the byte offset of each buffer, the scalar arguments, the global size, and the
+work-group size.
+"""
 
 Resolved = tuple[list[Launch], dict[int, int], int | None]
-"""The launches of a call, the size of each part of scratch by offset, and the offset of discarded keys or None."""
+"""The launches of a call, the size of each part of scratch by its offset (`scratch.cut`), and an offset in scratch.
 
-_KEPT = 64  # the greatest number of cached calls
+At that offset, an argsort stores keys that the caller discards; None if the call discards no keys.
+"""
+
+_KEPT = 64  # the greatest number of calls whose launches are cached
 
 
 def in_order(queue: Any) -> bool:

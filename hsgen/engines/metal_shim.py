@@ -1,8 +1,8 @@
-"""A shim that runs Metal kernels as C++ for OpenCL 2021.
+"""A shim that turns Metal kernels into C++ for OpenCL 2021, so that machines without Apple devices can test them.
 
-The shim replaces the prelude and the kernel signatures; the logic of the kernels is unchanged.  The shim shows that the
-kernel text is complete, and that the kernels sort on any device that supports the language.  Tests with Apple's
-compiler remain necessary, because it compiles another language to other code.
+The shim replaces the prelude and the kernel signatures, and leaves the statements of kernels unchanged.  The tests run
+on any device that supports the language.  They show that the kernel text is complete, and that the kernels sort.
+Tests with Apple's compiler remain necessary, because it compiles another language to other machine code.
 """
 
 from __future__ import annotations
@@ -71,9 +71,10 @@ _PLACES = {
 
 
 def source(sort: Sort) -> Source:
-    """Return the Metal text of `sort` with OpenCL signatures, which can replace the OpenCL text of the sort.
+    """Return the Metal kernels of `sort` with OpenCL signatures.
 
-    Kernels have the same names and parameters as in the OpenCL text.  `option` of the source selects the language.
+    pyopencl can run this text in place of the OpenCL text of the sort, because kernels have the same names and
+    parameters.  The compiler option that selects the language is `Source.option`.
     """
     rendered = render(sort, API.name)
     more = (_LANES if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
@@ -100,8 +101,8 @@ def _is_library(statement: Statement) -> bool:
 def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
     """Return a kernel with an OpenCL signature.
 
-    The indices of work-groups and lanes become local variables.  The numbers of a call become single parameters after
-    the buffers.
+    The parameters that are indices of work-groups and lanes become local variables.  Each number of the struct
+    `hs_numbers` becomes a parameter after the buffers.
     """
 
     def signature(function: Function) -> Function:
@@ -127,7 +128,7 @@ def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
 
 
 def _attribute(access: Element) -> str:
-    """Return the attribute of a parameter ``name [[attribute]]``."""
+    """Return the name of the attribute of a parameter ``name [[attribute]]``."""
     match access.index.words:
         case [Group(words=[Token(text=name)])] | [Group(words=[Call(name=Token(text=name))])]:
             return name
@@ -149,7 +150,10 @@ def takers() -> list[Host]:
 
 @cache
 def _takes(host: Host) -> bool:
-    """Whether a device compiles the language.  A trial compilation decides, because few devices list the extension."""
+    """Whether a device compiles C++ for OpenCL 2021.
+
+    A trial compilation decides, because few devices list the extension for the language.
+    """
     cl = toolchain.pyopencl()
     text = "template <typename T> T of(T x) { return x; }\n__kernel void probe(__global int *x) { *x = of(*x); }"
     with warnings.catch_warnings():

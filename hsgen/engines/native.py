@@ -1,8 +1,8 @@
-"""Builds of a bundle's C runtime as a shared library, through which Python drives devices.
+"""Builds of shared libraries through which Python drives devices: a bundle's C runtime with a harness.
 
-A separate process loads and runs the library (`hsgen.tools.worker`), because drivers can crash and hang.  Libraries are
-cached in the user's cache folder; the cache key is a hash of all build inputs.  The object files of the C files that
-all bundles share are cached in the same way.
+The harness has the functions of ``native/harness.h``, which Python calls.  A separate process loads and runs the
+library (`hsgen.tools.worker`), because drivers can crash and hang.  Libraries are cached in the user's cache folder, by
+a hash of all build inputs.  The object files of those C files that all bundles share are cached in the same way.
 """
 
 from __future__ import annotations
@@ -46,12 +46,14 @@ def library(
     signature: Signature = PLAIN,
     max_n: int = ANY_N,
 ) -> Path:
-    """Return the path of a shared library with a bundle of `targets` and the harness of `api`.
+    """Return the path of a shared library with a bundle of `targets` and the harness of `api`; build it if necessary.
 
-    A library that is not cached is built.  The library has the sorts of `algorithms` with `signature`, for up to
-    `max_n` keys of type `key`.  Without `algorithms`, it has all algorithms of the targets for the key type.
-    `bundle` serves machines without a GLSL compiler: its SPIR-V is used where its GLSL is equal.  The library also has
-    those `baselines` that the API's harness has for the operations of the algorithms; all other names are ignored.
+    algorithms: the algorithms of the bundle; () means all algorithms of the targets for the key type `key`.
+    signature, max_n: the signature and the greatest count of the bundle's sorts.
+    bundle: an existing bundle, for machines without a GLSL compiler.  If the GLSL text of a sort is the same there, the
+    library gets the SPIR-V modules of that bundle.
+    baselines: names of other libraries to include, for benchmarks.  Names are ignored if the API's harness has no such
+    baseline for the operations of `algorithms`.
 
     Raises:
         Unavailable: a compiler or a header is missing, or hsgen drives no devices of the API.
@@ -113,16 +115,16 @@ def harness_files(api: Api) -> build.Files:
 
 
 def baseline_units(harness: Harness, baselines: Sequence[str], algorithms: Sequence[str]) -> list[str]:
-    """Return the harness files with these baselines for the operations of `algorithms`, by default for the sort."""
+    """Return the harness files that call these baselines for the operations of `algorithms`, by default for sorts."""
     names_of_operations = {operation(a).name for a in algorithms if a not in COMPANIONS} or {operation(AUTO).name}
     units = [harness.baselines[name] for name in sorted(names_of_operations & set(harness.baselines))]
     return [file for file, names in units if set(baselines) & set(names)]
 
 
 def baseline_options(harness: Harness, baselines: Sequence[str], key: str, signature: Signature) -> list[str]:
-    """Return the compiler options that select baselines, key size and value size.
+    """Return the compiler options that select the baselines, and the sizes of their keys and values.
 
-    Without a selection, the compiler would take long for all combinations.
+    The compiler would take long to compile all baselines for all sizes.
     """
     known = sorted({p for _, names in harness.baselines.values() for p in names} & set(baselines))
     names = [f"-DHN_BASELINE_{p.upper().replace('-', '_')}" for p in known]
@@ -162,9 +164,9 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
 
 
 def _objects(api: Api, command: list[str], units: list[str], files: build.Files, folder: Path) -> list[str]:
-    """Put the object files of C files that all bundles share into `folder`, and return their names.
+    """Put the object files of `units`, C files that all bundles share, into `folder`; return the names of the files.
 
-    An object file comes from the cache; if the cache lacks the file, it is compiled and cached.
+    Object files are taken from the cache.  Those that the cache lacks are compiled, and then cached.
     """
     cache, versions = folders.cached("native"), _versions(command)
     places = {}
@@ -186,7 +188,7 @@ def _objects(api: Api, command: list[str], units: list[str], files: build.Files,
 
 
 def _included(unit: str, files: build.Files) -> list[str]:
-    """Return the paths of a C file and of all build files that it includes, directly or indirectly; sorted."""
+    """Return the sorted paths of a C file and of all files of the build that it includes, directly or indirectly."""
     paths, left = set[str](), [unit]
     while left:
         path = left.pop()

@@ -22,7 +22,7 @@ from hsgen.system import toolchain
 _COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong n) {
     if (get_global_id(0) < n) to[get_global_id(0)] = from[get_global_id(0)];
 }"""
-_COPY_LANES = 256  # grids are multiples of it; runtimes split any other grid into small work-groups
+_COPY_LANES = 256  # global sizes are multiples of this; for other sizes, runtimes choose small work-groups
 
 
 class Direct:
@@ -38,7 +38,7 @@ class Direct:
         self._compiled = compiled
         compiled.scratch.guarded = True
         self.context, self.queue = context, self._cl.CommandQueue(context)
-        self._clock: Any = None  # the queue with profiling while the clock is on, else None
+        self._clock: Any = None  # a queue with profiling while the clock is on, else None
 
     def allocate(self, slot: int, size: int) -> None:
         """See `Engine`.  The size is rounded up to 16 bytes, because `copy` moves 16 bytes per lane."""
@@ -92,10 +92,13 @@ class Direct:
         return int(device.global_mem_size), int(device.max_mem_alloc_size)
 
     def _timed(self, enqueue: Callable[[Any, list[Any] | None, list[Any] | None], Any]) -> float | None:
-        """Call `enqueue(queue, wait, marks)` and wait for the device; return the device seconds, or None.
+        """Call `enqueue(queue, wait, marks)`, wait for the device, and return the time on the device in seconds.
 
-        wait: the events for which the first command waits.  marks: a list to which `enqueue` adds the event of each
-        command.  With the clock on, no command starts before all are enqueued, so the device never waits for the host.
+        Return None if the clock is off, or if there are no commands.  With the clock on, no command starts before all
+        are enqueued, so the device never waits for the host.
+
+        wait: the events for which the first command must wait.
+        marks: a list to which `enqueue` appends the event of each command.
         """
         if self._clock is None:
             enqueue(self.queue, None, None)

@@ -1,4 +1,4 @@
-"""The properties that a device reports, as plain values; `hsgen probe` writes a target file from these values.
+"""The properties that a device reports, as plain values, from which `hsgen probe` writes a target file.
 
 The names of the properties are ``name``, ``platform``, ``driver``, ``type``, ``vendor``, ``compute``, ``work_group``,
 ``local_bytes``, ``subgroups`` (widths), ``shuffle``, ``ballot``, ``int64``, ``storage8``, ``storage16``, ``groups`` (in
@@ -19,7 +19,7 @@ from hsgen.system import toolchain
 
 _WIDTHS = (2, 4, 8, 16, 32, 64, 128)
 _HOST = ("name", "platform", "driver", "type", "vendor", "work_group", "local_bytes", "shuffle", "ballot", "int64")
-_WORDS = 1 << 32  # limit of hsgen's count of work-groups in a grid, for devices with 64-bit sizes
+_WORDS = 1 << 32  # hsgen counts the work-groups of a grid in 32 bits, which limits grids of devices with 64-bit sizes
 
 
 def properties(host: Host) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def properties(host: Host) -> dict[str, Any]:
 
 
 def _opencl(host: Host) -> dict[str, Any]:
-    """Return the properties that pyopencl can query.  Trial compilations determine the subgroup widths."""
+    """Return the properties that pyopencl can query, and the subgroup widths, which trial compilations determine."""
     cl = toolchain.pyopencl()
     device, info = host.handle, cl.device_info
 

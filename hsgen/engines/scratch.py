@@ -10,14 +10,14 @@ import numpy as np
 from hsgen.system import toolchain
 
 GUARD = 4096
-"""The number of guard bytes after guarded scratch; a sort must not change these bytes."""
+"""The number of guard bytes after each buffer of guarded scratch; a sort must not change these bytes."""
 
 
 def cut(size: int, steps: Iterable[Iterable[int]]) -> dict[int, int]:
-    """Divide `size` bytes of scratch into parts; return the size in bytes of each part by its offset.
+    """Divide `size` bytes of scratch into parts; return the size in bytes of each part by its byte offset.
 
-    steps: the offsets that each step uses.  A part ends at the next offset of the same step.  Steps of different
-    algorithms may divide scratch differently; the size of a part is then the greatest that a step needs.
+    steps: for each step, the offsets in scratch at which its buffers begin.  A buffer of a step ends where the step's
+    next buffer begins.  If buffers of several steps begin at the same offset, the part has the size of the largest.
     """
     sizes: dict[int, int] = {}
     for places in steps:
@@ -28,11 +28,13 @@ def cut(size: int, steps: Iterable[Iterable[int]]) -> dict[int, int]:
 
 
 class Scratch:
-    """Scratch memory, with one buffer for each part of `cut`.  Buffers grow as needed.
+    """Scratch memory: a buffer for each part that `cut` returns.  Buffers grow as needed.
 
-    Sub-buffers of a single buffer would suffice, but NVIDIA's driver crashes unless sub-buffers are released in the
-    reverse order of their creation.  With `guarded`, new buffers are filled with bytes of 0xff.  `intact` then tells
-    whether the memory after each part is unchanged.
+    Parts are not sub-buffers of a single buffer, because NVIDIA's driver crashes unless sub-buffers are released in the
+    reverse order of their creation.
+
+    guarded: whether guard bytes follow each part; `intact` then returns whether they are unchanged.  New guarded
+    buffers are filled with bytes 0xff, so that sorts do not rely on zeros.
     """
 
     def __init__(self, context: Any) -> None:
@@ -43,7 +45,7 @@ class Scratch:
         self.guarded = False
 
     def ask(self, queue: Any, sizes: Mapping[int, int]) -> None:
-        """Allocate buffers for the parts that `cut` returned as `sizes`; wait for the queue if memory is `guarded`."""
+        """Provide buffers for parts with these sizes, a result of `cut`; if `guarded`, wait until they are filled."""
         if sizes == self._sizes:
             return
         for number, room in enumerate(sizes.values()):
@@ -62,11 +64,11 @@ class Scratch:
         self._cl.enqueue_fill_buffer(queue, self._buffers[number], np.uint8(byte), at, size).wait()
 
     def part(self, at: int) -> Any:
-        """Return the buffer of the part at byte offset `at` of scratch."""
+        """Return the buffer for the part of scratch at byte offset `at`."""
         return self._buffers[list(self._sizes).index(at)]
 
     def read(self, queue: Any, at: int, count: int) -> Any:
-        """Wait for the queue; return the first `count` 32-bit words of the part at byte offset `at` of scratch."""
+        """Wait for the queue, and return the first `count` 32-bit words of the part of scratch at byte offset `at`."""
         words = np.empty(count, np.uint32)
         queue.finish()
         self._cl.enqueue_copy(queue, words, self.part(at), is_blocking=True)

@@ -1,8 +1,8 @@
 """Selection of a device by a specification (``--device``) or, without a specification, of the best device.
 
-A specification is ``PLATFORM/DEVICE``, with a part or all of each name, or a part of `Host.label`.  If it equals the
-whole name of a platform, of a device, or of both, devices that match only in part do not count.  ``#2`` at its end
-selects the second of several matching devices, in the order in which the API lists them.  Case does not matter.
+A specification is ``PLATFORM/DEVICE``, with a part or all of each name, or a part of `Host.label`.  If a specification
+equals the whole name of a platform, of a device, or of both, it does not select devices with longer names.  ``#2`` at
+its end selects the second of several matching devices, in the order of the API's list.  Case does not matter.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ def pick(
     *,
     able: bool = True,
 ) -> Host:
-    """Return the device that the specification `name` selects, or the first of `candidates` that can run `sorts`.
+    """Return the device that the specification `name` selects; without one, the first of `candidates`.
 
-    If `able` is false and no device can run the sorts, the result is the first device.  A tuning passes false, because
-    it changes the sorts.
+    Devices that cannot run all of `sorts` are skipped.
+    able: if false, and no device can run the sorts, return the first device.  Tuning passes false, because it changes
+    the sorts.
 
     Raises:
         Usage: the specification matches several devices, or is empty.
@@ -59,9 +60,9 @@ def pick(
 def candidates(devices: Sequence[Host], target: Target | None = None) -> list[Host]:
     """Return the devices that a command without a specification may use, the best device first.
 
-    If `target` matches any of the devices, the result has only the matching devices.  Otherwise the result has all
-    devices, GPUs before CPUs, and the embedded runtime before other CPU runtimes.  If a target has conditions that no
-    device meets, the embedded runtime is the first of all.
+    If `target` matches any device, the result has only the devices that it matches.  Otherwise the result has all
+    devices: GPUs before CPUs, and the embedded runtime before other CPU runtimes.  If `target` has match conditions
+    that no device meets, the embedded runtime comes first.
     """
     matching = [h for h in devices if target and matches(target, h)]
     foreign = not matching and target is not None and target.match != Match()
@@ -86,7 +87,9 @@ def specification(host: Host, devices: Sequence[Host]) -> str:
 
 
 def named(name: str, devices: Sequence[Host], option: str = "--device ") -> Host:
-    """Return the device that the specification `name` selects; messages show specifications after `option`.
+    """Return the device that the specification `name` selects.
+
+    option: the text before specifications in messages, such as "--device ".
 
     Raises:
         Usage: the specification matches several devices, or is empty.
@@ -109,7 +112,7 @@ def named(name: str, devices: Sequence[Host], option: str = "--device ") -> Host
 
 
 def _hits(text: str, devices: Sequence[Host]) -> list[Host]:
-    """Return the devices that match a text by the first of the rules `ways` that any device meets."""
+    """Return the devices that match a text: those that meet the first of the rules `ways` that any device meets."""
     words = text.casefold().strip()
     ends = [i for i, c in enumerate(words) if c == "/"]
     parts = [(words[:i].strip(), words[i + 1 :].strip()) for i in ends]

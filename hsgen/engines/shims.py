@@ -1,7 +1,7 @@
-"""The shims by which `hsgen validate` runs kernels of an API as C++ for OpenCL 2021.
+"""The shims by which `hsgen validate` runs kernels of Metal and HIP as C++ for OpenCL 2021.
 
 The kernels run on any OpenCL device that supports the language.  Metal kernels always run through their shim, because
-hsgen drives no Metal devices.  Kernels of another API with a shim run through it with ``--runtime python``.
+hsgen drives no Metal devices.  HIP kernels run through theirs with ``--runtime python``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from hsgen.engines.metal_shim import takers as takers
 class Shim:
     """The shim of an API.
 
-    source: a function that returns the rewritten kernels of a sort.  compiler: the compiler that the API's devices use.
+    source: a function that returns the rewritten kernels of a sort.
+    compiler: the compiler of the API's own devices, for messages.
     """
 
     source: Callable[[Sort], Source]
@@ -31,4 +32,4 @@ SHIMS: Mapping[str, Shim] = {
     metal_shim.API.name: Shim(metal_shim.source, "Apple's compiler"),
     hip_shim.API.name: Shim(hip_shim.source, "AMD's compiler"),
 }
-"""The shims by API."""
+"""The shims, by the name of the API."""

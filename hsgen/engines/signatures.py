@@ -1,4 +1,4 @@
-"""OpenCL signatures for kernels of other languages.  The kernels then run as C++ for OpenCL 2021."""
+"""OpenCL signatures for kernels in other languages, which can then run as C++ for OpenCL 2021."""
 
 from __future__ import annotations
 
@@ -20,8 +20,11 @@ def functions(text: str, change: Callable[[Function], Function]) -> str:
 
 
 def framed(head: str, function: Function, body: Sequence[Statement]) -> Function:
-    """Return a function whose signature and first statements are those of the text `head`; `body` follows."""
-    *first, framed_function = read(head).body  # the parser returns an attribute as a separate statement
+    """Return a function with the signature and the first statements of the text `head`, followed by `body`.
+
+    function: the function that the result replaces; its white space is kept.
+    """
+    *first, framed_function = read(head).body  # the parser returns each attribute as a separate statement
     assert isinstance(framed_function, Function)
     words = [w for x in first if isinstance(x, Plain) for w in x.words]
     block = Block(framed_function.body.open, [*framed_function.body.body, *body], function.body.close)
@@ -29,6 +32,6 @@ def framed(head: str, function: Function, body: Sequence[Statement]) -> Function
 
 
 def attributes(kernel: Kernel) -> str:
-    """Return the attributes of a kernel in OpenCL C."""
+    """Return the attributes of a kernel in OpenCL C: its subgroup width and its work-group size."""
     width = f"__attribute__((intel_reqd_sub_group_size({kernel.subgroup})))\n" if kernel.subgroup > 1 else ""
     return f"{width}__attribute__((reqd_work_group_size({kernel.work_group}, 1, 1)))\n"

@@ -1,4 +1,7 @@
-"""SPIR-V from the kernels of an API without a runtime, for the runtime of another API that its harness names."""
+"""SPIR-V modules from the kernels of an API that has no runtime of its own, such as HLSL.
+
+The runtime of another API runs them (`hsgen.apis.api.Harness.runtime`).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from hsgen.emit.kernels import Source, render
 
 
 def words(api: Api) -> build.Words:
-    """Return a function that compiles the kernels of a sort for `api` to SPIR-V; all buffers are descriptors.
+    """Return a function that compiles the kernels of a sort for `api` to SPIR-V, with descriptors for all buffers.
 
     The function raises:
         Unavailable: there is no compiler.

@@ -1,7 +1,8 @@
-"""The operations.  An operation defines the results of a call, independent of the algorithm that computes them.
+"""The operations, such as sort, merge and top-k.  An operation defines what a call computes, not by which algorithm.
 
-Each module of this package that has an object `OPERATION` defines an operation.  A scan of the package finds it, so it
-needs no registration.  The other packages query the attributes and methods of the object, and never compare its name.
+Each module of this package that has an object `OPERATION` defines an operation.  The package imports its modules to
+find these objects, so an operation needs no registration.  The other packages query the attributes and methods of the
+object, and never compare its name.
 """
 
 from __future__ import annotations

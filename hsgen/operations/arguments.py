@@ -1,7 +1,7 @@
 """The arguments of an operation's calls, as data.
 
-The generator makes the C structs, functions and harnesses from this data, and the JavaScript classes with their types.
-The Python APIs read the data at run time.
+From this data, the generator renders the C structs, functions and harnesses, and the JavaScript classes with their
+types.  The Python APIs read the data at run time.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Length:
-    """The number of elements in a buffer: the product of `factors`, plus `plus`, minus `less`.
+    """The number of elements that a buffer needs: the product of `factors`, plus `plus`, minus `less`.
 
-    Factors and `less` name numbers of a call: "n", "number" or "take", as in the C struct ``hs_call``.
+    Each factor, and `less`, is the name of a number of the call: "n", "number" (`Options.number`) or "take".
     """
 
     factors: tuple[str, ...] = ()
@@ -43,13 +43,13 @@ N, ONE = Length(factors=("n",)), Length(plus=1)
 class Number:
     """An argument that is not a buffer.
 
-    In C:
-    name: the name, for an array with its length: ``columns[HS_COLUMNS]``.
+    In C, the argument is a member of the struct of arguments:
+    name: the name; the name of an array includes its length, as in ``columns[HS_COLUMNS]``.
     meaning: the comment in headers.
     type: the type.
-    call: the expression that a harness passes for the argument, in terms of ``call``, of type ``hn_call *``.  "" if the
-    expression of another member sets this member too.
-    last: whether the member follows all buffers.
+    call: the expression that a test harness passes for the argument.  The expression may use ``call``, of type
+    ``hn_call *``.  "" if the expression of another member sets this member too.
+    last: whether the member follows all buffers in the struct.
 
     In Python:
     field: the field of `hsgen.core.interpreter.Options` that holds the argument; "" if there is none.
@@ -58,8 +58,8 @@ class Number:
     In JavaScript:
     javascript: the name of the argument; "" if calls do not have the argument.
     about: the comment of the argument.
-    choices: the valid values of the argument; () if it is a number.  For the argument `options`, the options that a
-    call may have.
+    choices: the valid values of an argument that is a string; () for a number.  For the argument `options`, which is an
+    object: the names that the object may have.
     optional: whether a call may omit the argument.
     """
 
@@ -78,9 +78,12 @@ class Number:
 
 
 PYTHON = {"source": "keys", "destination": "out"}
-"""The names in Python, by role, of buffers that do not define a name.  For other roles, the role is the name."""
+"""The default names of arguments in Python, by role.  For roles that are absent here, the role is the default name."""
 JAVASCRIPT = {"source": "keys", "destination": "keysOut"}
-"""The names in JavaScript, by role, of such buffers.  For other roles, the name derives from that in Python."""
+"""The default names of arguments in JavaScript, by role.
+
+For roles that are absent here, the default is the name in Python, written as in ``valuesOut``.
+"""
 _COMMENTS = {
     "source": "The keys.",
     "destination": "Receives the result.",
@@ -96,13 +99,14 @@ class Buffer:
     name: the name in C.
     role: a name in `hsgen.core.plan.ROLES`.
     meaning: the comment in headers.
-    columns: whether the argument is an array of buffers, without a role: one buffer for each column of a pack.
-    words: whether the elements are 32-bit numbers.
-    single: whether the buffer is one 32-bit number.
+    columns: whether the argument is an array of buffers, one for each column of a pack.  Such an argument has no role.
+    words: whether the elements are 32-bit numbers; otherwise they are keys or values, according to `role`.
+    single: whether the buffer has a single element, a 32-bit number.
     written: whether the call writes the buffer.
     length: the number of elements that a call uses.
     optional: whether calls may omit the buffer.
-    always: whether a buffer of values belongs to every call, because the operation always has values.
+    always: whether every call must have this buffer of values.  Other buffers of values exist only in sorts with
+    values.
     feature: a field of `hsgen.core.keys.Signature`.  Calls have the buffer if and only if the sort has this feature.
     "" if the buffer depends on no feature.
     python: the name of the argument in Python; "" if the role determines the name.
@@ -129,14 +133,14 @@ class Buffer:
 
     @property
     def element(self) -> str:
-        """What the elements are: "word", "value" or "key"."""
+        """The noun for an element: "word", "value" or "key"."""
         return "word" if self.words else "value" if "values" in self.role else "key"
 
     @property
     def required(self) -> bool:
         """Whether every call must have the buffer.
 
-        A buffer of values is required only if `always` is set, because sorts may lack values.
+        A buffer of values is required only if `always` is set, because there are sorts without values.
         """
         return not self.optional and (self.element != "value" or self.always)
 
@@ -204,8 +208,9 @@ class Arguments:
 
     about: the comment of the struct.
     members: the arguments.
-    number, take: C expressions for the members `number` and `take` of ``hs_call``.  In an expression, ``{name}`` stands
-    for a member of the struct, and ``{sort}`` for the sort.  ``{has_NAME}`` is true if the call has the buffer NAME.
+    number, take: C expressions whose values become the members `number` and `take` of ``hs_call``.  In an expression,
+    ``{name}`` stands for a member of the struct, and ``{sort}`` for the sort.  ``{has_NAME}`` is true if the call has
+    the buffer NAME.
     in_place: whether a call without a destination replaces its source.
     javascript: the comment of the class in JavaScript.
     """

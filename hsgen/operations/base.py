@@ -20,21 +20,21 @@ from hsgen.operations.inputs import KINDS, Keys, Make
 
 
 class Operation(ABC):
-    """An operation: the results of calls, and the texts and tests that depend on the operation.
+    """An operation: the arguments and results of its calls, its names in texts, and its tests and benchmarks.
 
-    Each operation is a subclass that overrides the attributes and methods for which the default does not suit.
+    Each operation is a subclass, which overrides the attributes and methods whose defaults do not suit it.
     """
 
     name: str
-    """The operation's name in algorithms, JSON and C functions."""
+    """The operation's identifier in algorithms, JSON and C functions, such as "top_k"."""
     noun: str
-    """The operation's name in sentences."""
+    """The operation's name in sentences, such as "prefix sum"."""
     c_kind: str
-    """The C constant for the kind of call.  An operation whose calls are those of sorts has the constant of sorts."""
+    """The name of the C constant for the operation, such as "HS_MERGE"."""
     agent = ""
-    """The name of the class in JavaScript and Python; empty if `class_name` derives it from `name`."""
+    """The name of the class in JavaScript; empty if `class_name` derives it from `name`."""
     c_number = 0
-    """The value of the C constant; by default that of sorts.  The value is published, so it never changes."""
+    """The value of the C constant `c_kind`.  The value is part of the published C API, so it never changes."""
     arguments: Arguments
     """The arguments of a call, from which the structs, functions and classes of every API are generated."""
     items = "keys"
@@ -44,34 +44,38 @@ class Operation(ABC):
     element = "key"
     """The noun for an element of the main buffers."""
     section = ("keys", "{} keys")
-    """The section of the operation in a report: its id, and its heading with a placeholder for the key width."""
+    """The section of the operation in a report: the HTML id, and the heading with a placeholder for the key width."""
 
     order = 9
     """The operation's position in lists.  Operations with the same position are sorted by name."""
     by_count = False
-    """Whether a target table ``[sort.KEY]`` selects among the operation's algorithms by count."""
+    """Whether a target file selects among the operation's algorithms by count, in its tables ``[sort.KEY]``."""
     accompanies = False
     """Whether bundles include the operation's algorithms by default, in addition to the sort `auto`."""
     plain_only = ""
-    """A verb for messages, if the operation supports only plain unsigned elements: without values, orders or features.
-    Otherwise "".
+    """A verb, such as "sums up", if the operation's elements have no values, orders or features; otherwise "".
+
+    The message about a request for such features uses the verb.
     """
     value_types: tuple[str, ...] = ()
-    """If the sort has values, each call selects one of these types for its values.  The first type is the default."""
+    """The types of values among which each call selects, if the sort has values.  The first type is the default."""
     table_keys: tuple[str, ...] = ()
-    """The keys of an algorithm's target table that determine the result.  Tuning must not change these keys."""
+    """The keys in the target table of an algorithm that determine the result.  Tuning must not change these keys."""
     segmented = False
     """Whether calls have a number of segments."""
     digested = False
-    """Whether digests before and after a call can verify the result.  Validations can then exceed host memory."""
+    """Whether digests before and after a call can verify the result.
+
+    Validations can then use arrays that are too large for host memory.
+    """
     timed = False
     """Whether the operation has a benchmark workload (`load`)."""
     comparable = False
     """Whether benchmarks may compare the operation's algorithms with those of another operation on the same keys."""
     least_input = 0
-    """The least number of bytes in each input of a validation, whatever the count is."""
+    """The least size in bytes of each buffer that validations allocate, even for small counts."""
     typed_baselines = False
-    """Whether the baselines support keys of all types in both orders."""
+    """Whether the libraries with which benchmarks compare the operation support keys of all types in both orders."""
     selects = False
     """Whether calls have a number of rows, and a number of keys to take from each row."""
     take_label = "the first {} of each"
@@ -79,16 +83,19 @@ class Operation(ABC):
     tuned: Signature = PLAIN
     """The signature of the calls that tuning times."""
     workload = ""
-    """The name of the benchmark workload, if the columns of a benchmark table do not show it."""
+    """The name of the benchmark workload in the titles of benchmark tables; "" if the titles need no name."""
 
     report: tuple[int, int] = (0, 0)
-    """The size of the report that every call writes: 32-bit words, and further words per key.  (0, 0): no report."""
+    """The size of the report that every call writes: a number of 32-bit words, and a number of further words per key.
+
+    (0, 0) stands for an operation without a report.
+    """
     kinds: Mapping[str, Make] = KINDS
     """The kinds of validation input, by name.  The first kind is random."""
 
     @property
     def module(self) -> str:
-        """The name of the operation's module, which is the same in this package and in other packages."""
+        """The name of the operation's module in this package, which its modules in other packages share."""
         return type(self).__module__.rpartition(".")[2]
 
     @property
@@ -114,22 +121,22 @@ class Operation(ABC):
         return signature
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the signature, extended so that it supports keys of a type."""
+        """Return the signature, extended so that it supports keys of the type `key`."""
         return replace(signature, key_transform=signature.key_transform or key.kind > 0)
 
     def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
-        """Return the types of a key width for which a bundle needs separate sorts.
+        """Return the types of keys of `width` for which a bundle needs separate sorts.
 
         keys: the key types of the bundle.
         """
         return (width,)
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """Whether calls of a sort may have keys of a type."""
+        """Whether calls of `sort` may have keys of the type `key`."""
         return key.key == sort.label and (key.kind == 0 or sort.signature.key_transform)
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """Return the kinds of values that a bundle with the kinds `values` additionally needs for this operation."""
+        """Return the kinds of values that this operation needs in a bundle beyond the kinds `values` of the bundle."""
         return ()
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
@@ -143,40 +150,47 @@ class Operation(ABC):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the bytes per item of each further input of calls, by role.
+        """Return the sizes of the buffers that validations allocate besides keys and values, by role.
 
-        The source is included only if its elements are not keys.
+        A size is a number of bytes per item.  The role "source" is included only if its elements are not keys.
         """
         return {}
 
     def input_bytes(self, options: Options) -> int:
-        """Return the bytes of further inputs whose size does not depend on the number of items."""
+        """Return the size in bytes of those further inputs whose size does not depend on the number of items."""
         return 0
 
     def turn(self, options: Options, number: int, n: int, block: int) -> Options:
-        """Return the options of validation case number `number`, for `n` items and work-groups of `block` items."""
+        """Return the options of validation case `number`: consecutive numbers give different options.
+
+        options: the options that the case has so far.  n: the number of items.
+        block: the number of items of a work-group; sizes near `block` are worth testing.
+        """
         return options
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options of the second case in a pair of validation cases.
+        """Return the options of the second validation case with the same keys; `options` are those of the first case.
 
-        `options` are those of the first case.  None means that the second case is the first case in place.
+        None means that the second case repeats the first case in place.
         """
         return None
 
     def reported(self, options: Options) -> list[str]:
-        """Return phrases that describe the numbers of a call in reports of failures."""
+        """Return phrases that describe the numbers in `options`, for messages about a failed validation case."""
         return []
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """Return the bytes that a call for `n` items reads and writes; None to sum up those of its launches."""
+        """Return the bytes that a call for `n` items reads and writes.
+
+        None means that this number is the sum over the launches of the call.
+        """
         return None
 
     @abstractmethod
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a validation call on these keys, with results that numpy computes."""
+        """Return a validation call on `keys`, with the expected results, which numpy computes."""
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
         """Return the calls for `n` items that tuning times, as pairs (kind of input, options)."""
@@ -185,7 +199,7 @@ class Operation(ABC):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return the benchmark workload on these keys and values, with results that numpy computes.
+        """Return the benchmark workload on `keys` and `values`, with the expected results, which numpy computes.
 
         Raises:
             NotImplementedError: the operation is not `timed`.

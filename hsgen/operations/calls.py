@@ -13,7 +13,7 @@ from hsgen.core.interpreter import PLAIN, Options
 from hsgen.operations.inputs import Keys
 
 UNTOUCHED = 0x5A5A5A5A
-"""Before a validation call, each 32-bit word of its outputs has this content."""
+"""The content of each 32-bit word of a validation call's outputs before the call."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Call:
     """A validation call: its inputs, expected results and options.
 
     n: the count; with a device-side count, the capacity.
-    keys: the elements of the n items, shape (n * columns,).
+    keys: the elements of the n items, shape (n * elements per item,).
     expected: the expected keys; None if the call discards its keys.
     in_place: whether the call is in place.
     values: the values before the call, shape (n, 32-bit words of a value); None without values.
@@ -33,12 +33,12 @@ class Call:
     takes: for each row of a selection, the number of keys to take.
     value_starts: for each row of a selection, the index of the first value.
     report: the expected first words of the report.
-    report_room: the number of words in an epilogue's report, whose contents cannot be verified.
+    report_room: the number of words that an epilogue may write to its report; validations do not check these words.
     counts: the expected lengths of runs, which the call stores in the role "other"; None if it does not store them.
     firsts: the expected indices of the runs' first keys, which the call stores in the role "other_values"; None if it
     does not store them.
-    unchanged: for each element of the result, shape (n,), whether the call must leave it unchanged.
-    shared: maps each role without a separate array to the role whose array the call passes for it.
+    unchanged: for each element of the result, whether the call must leave the element unchanged, shape (n,).
+    shared: maps a role to another role, if the call passes the array of the other role for both roles.
     """
 
     n: int
@@ -69,13 +69,13 @@ class Load:
     values, values_expected: the values before and after the call, as rows of 32-bit words; None without values.
     how: the options.
     kind: the name of the input in `hsgen.tools.bench.INPUTS`.
-    other, other_values: the second array of a merge, whose first array is `keys` and `values`.
+    other, other_values: the second array of a merge; `keys` and `values` are the first.
     offsets: the boundaries of segments or rows, shape (segments + 1,).
     report: the expected report.
     columns: the number of elements per item.
-    count: n if the number of results may differ from n; otherwise None.
+    count: n, for operations whose number of results may differ from n; None if n is the number of results.
     counts: whether `values_expected` has the lengths of runs instead of values.
-    room: the number of rows in the output of values, if there is room for more than the expected rows; otherwise 0.
+    room: the number of values for which the output must have room, if it exceeds the number of expected values; else 0.
     """
 
     keys: Keys
@@ -100,7 +100,10 @@ class Load:
 
     @property
     def copied(self) -> int:
-        """The bytes of the keys and values after the call, or before the call if `count` is given."""
+        """The size in bytes of the copy of memory with which benchmarks compare the speed of the call.
+
+        It is the size of the keys and values after the call or, if `count` is given, before the call.
+        """
         if self.count is not None:
             return self.keys.nbytes + (0 if self.values is None else self.values.nbytes)
         return self.expected.nbytes + (0 if self.values_expected is None else self.values_expected.nbytes)

@@ -22,19 +22,19 @@ from hsgen.operations.inputs import Keys
 from hsgen.operations.oracle import ordered, values_for
 
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
-"""The faults that a result may have.  In C, each fault is a bit, such as HS_FAULT_ORDER.
+"""The faults that digests detect in the result of a sort.  In C, each fault is a bit, such as HS_FAULT_ORDER.
 
-ORDER: keys are out of order.  KEYS: the result does not have the keys of the input.  VALUES: some values are not at the
-positions of their keys.  STABLE: the values of equal keys do not ascend.  BEYOND: elements at or beyond n have changed.
+ORDER: keys are out of order.  KEYS: the keys are not those of the input.  VALUES: a value is not at the position of its
+key.  STABLE: the values of equal keys do not ascend.  BEYOND: an element with an index of n or more has changed.
 """
 
 WORDS = 8
-"""The number of 32-bit words in a digest: six sums, the hash of the elements at or beyond n, and the count."""
+"""The number of 32-bit words in a digest; `Digest` describes the words."""
 SEEDS = (0x9E3779B9, 0x7F4A7C15)
-"""The initial values of the two hashes.  They are not 0, so an element of zeros changes the hashes."""
+"""The initial values of the two hashes of an element.  They are not 0, because an element of zeros would hash to 0."""
 
 ARGSORT_VALUES = {"index": "v4", "index64": "v8"}
-"""Maps the kind of indices that an argsort computes to the kind of values with which a digest reads them."""
+"""Maps the kind of an argsort's values, indices, to the kind of values that a digest of the result reads."""
 
 Words = NDArray[np.uint32]
 
@@ -43,18 +43,19 @@ Words = NDArray[np.uint32]
 class Digest:
     """The words of a digest.
 
-    Words 0 and 1 are hashes of the keys.  Words 2 and 3 are hashes of the keys with their values.  Word 4 is the number
-    of adjacent pairs of keys out of order.  Word 5 is the number of adjacent equal keys whose values do not ascend.
-    Word 6 is a hash of the elements at or beyond n.  Word 7 is the count.
+    Words 0 and 1 are two hashes of the n keys.  Words 2 and 3 are two hashes of the keys with their values.  All four
+    are sums over the keys, so they do not depend on the order of keys.  Word 4 is the number of adjacent keys out of
+    order.  Word 5 is the number of adjacent equal keys whose values do not ascend.  Word 6 is a hash of the elements
+    with an index of n or more, at their positions.  Word 7 is n.
     """
 
     words: tuple[int, ...]
 
     def faults(self, before: Digest, *, stable: bool = False) -> tuple[str, ...]:
-        """Return the faults of the result that has this digest, if its input had the digest `before`.
+        """Return the faults of a sort's result, whose digest this is; `before` is the digest of the input.
 
         A different count is the fault `KEYS`.
-        stable: whether the values of the input ascend.  If so, the values of equal keys must ascend in the result.
+        stable: whether the values of the input ascend.  The fault `STABLE` is reported only for such inputs.
         """
         a, b = before.words, self.words
         out = [ORDER] * (b[4] != 0)
@@ -80,7 +81,10 @@ def _mixed(h: Words, first: int, second: int, shifts: tuple[int, int, int]) -> W
 
 
 def _chain(columns: Sequence[Words], n: int) -> tuple[Words, Words]:
-    """Return two hashes for each of n rows of 32-bit columns, as two arrays of shape (n,)."""
+    """Return two hashes for each of n elements, as two arrays of shape (n,).
+
+    columns: the 32-bit words of the elements, each of shape (n,).
+    """
     a, b = (np.full(n, seed, np.uint32) for seed in SEEDS)
     for column in columns:
         a = _mixed(a ^ column, 0x85EBCA6B, 0xC2B2AE35, (16, 13, 16))
@@ -105,10 +109,10 @@ def _sum(h: Words) -> int:
 
 
 def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, options: Options) -> Digest:
-    """Return the expected digest of the first `n` of `keys`; its word 6 covers the other elements.
+    """Return the digest of the first `n` keys that a device should compute; word 6 covers the elements after them.
 
     keys: the bits of keys as unsigned numbers.
-    values: rows of 32-bit words; None if the signature has no values, or if its values are indices.
+    values: the values, shape (len(keys), 32-bit words of a value); None without values, or if the values are indices.
     """
     packed = sort.signature.value == "packed"
     every = _columns(keys)
@@ -181,13 +185,16 @@ class _Digest(Operation):
     report = WORDS, 0
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the signature without features that digests lack: device-side counts, stages, features of segments."""
+        """Return the signature without the features that digests lack.
+
+        These are device-side counts, stages after a sort, and the features of segments.
+        """
         return replace(
             signature, device_count=False, run_boundaries=False, epilogue="", segment_ends=False, segment_count=False
         )
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """Return the kinds of values by which digests read the indices that argsorts compute."""
+        """Return the kinds of values that digests need to read the indices of the bundle's argsorts."""
         have = tuple(values)
         return tuple(ARGSORT_VALUES[v] for v in ARGSORT_VALUES if v in have and ARGSORT_VALUES[v] not in have)
 

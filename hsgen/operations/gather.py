@@ -25,8 +25,8 @@ from hsgen.operations.inputs import KINDS, Keys, Make
 UNITS = ("v16", "v8", "v4")
 """The kinds of values of which items may consist, from the widest to the narrowest."""
 MOST_BYTES = 256
-"""The most bytes of an item in validations.  Kernels move larger items too."""
-_MOST_VALUES = 2**31 - 1  # of the table, and of the result: kernels index values by signed 32-bit integers
+"""The greatest size in bytes of an item in validations.  Kernels support larger items, too."""
+_MOST_VALUES = 2**31 - 1  # in the table, and in the result: kernels index values by signed 32-bit integers
 _MOST_BYTES = 16 * _MOST_VALUES
 _NAMES = "random", "sorted", "reversed", "all equal", "all greatest", "few distinct", "organ pipe", "zipf", "hot bucket"
 _INDICES: dict[str, Make] = {name: KINDS[name] for name in _NAMES}
@@ -48,7 +48,7 @@ def gathered(index: Keys, table: NDArray[np.uint32], options: Options, blank: in
     """Return the values of the gathered items, shape (n * take, 32-bit words of a value).
 
     table: the values of all items, shape (segment_count * take, 32-bit words of a value).
-    blank: an item whose index is beyond the table has this number in each word.
+    blank: the expected content of each word of a result whose index is beyond the table, because nothing is written.
     """
     items = table.reshape(options.segment_count, -1)
     out = np.full((len(index), items.shape[1]), blank, np.uint32)
@@ -58,7 +58,7 @@ def gathered(index: Keys, table: NDArray[np.uint32], options: Options, blank: in
 
 
 def _valued(value: str) -> str:
-    """Return `value` if items may consist of such values, otherwise the kind that divides the size of every item."""
+    """Return `value` if it is one of `UNITS`; otherwise "v4", because the size of items is a multiple of 4 bytes."""
     return value if value in UNITS else UNITS[-1]
 
 
@@ -132,11 +132,11 @@ class _Gather(Operation):
         return f"gather of items of {sort.signature.value_bytes}-byte values by {sort.label} indices"
 
     def signature(self, signature: Signature) -> Signature:
-        """Return a signature with the kind of values only: indices have no types, orders or features."""
+        """Return a signature with only the kind of values of `signature`, because indices have no types or orders."""
         return replace(PLAIN, value=_valued(signature.value), rows=True)
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the signature for indices of a type.  Only unsigned indices have a gather (`serves`)."""
+        """Return the signature for indices of the type `key`; `serves` then accepts only unsigned types."""
         return replace(signature, value=_valued(signature.value), key_transform=key.kind > 0, rows=True)
 
     def serves(self, sort: Sort, key: Type) -> bool:
@@ -144,7 +144,7 @@ class _Gather(Operation):
         return key.name == sort.label
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Check that table and items are not empty, and that table and result have fewer than 2^31 values.
+        """Check that table and items are not empty, and that neither table nor result has 2^31 values or more.
 
         For n = 0, nothing is checked.
         """
@@ -174,8 +174,8 @@ class _Gather(Operation):
     ) -> Call:
         """Return a call that gathers items of a random size from a random table.
 
-        A few indices may be beyond the table.  The result has at most len(keys) values.  The source contains further
-        items after the table, which must not be gathered.
+        A few indices may be beyond the table.  The result has at most len(keys) values.  The buffer of the table
+        contains further items after the table, which must not be gathered.
         """
         most = MOST_BYTES // sort.signature.value_bytes
         take = 1 if rng.integers(2) else min(int(rng.integers(1, most + 1)), max(len(keys), 1))
@@ -193,7 +193,7 @@ class _Gather(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return two gathers in random order: of items of one value, and of items of 8 values."""
+        """Return two gathers by random indices: one of items of one value, one of items of 8 values."""
         return tuple(("random", Options(take=take)) for take in (1, 8))
 
     def load(
@@ -217,7 +217,7 @@ class _Gather(Operation):
         )
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """Return the bytes of the indices, which are read, and of all items, which are read and written."""
+        """Return the bytes that a gather moves: the indices are read, and the items are read and written."""
         return n * (sort.key.bytes + 2 * options.take * sort.signature.value_bytes)
 
 

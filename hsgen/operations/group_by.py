@@ -22,7 +22,7 @@ from hsgen.operations.reduce_by_key import Reduction, outputs, reduced_values
 
 
 def _of(groups: int) -> Make:
-    """Return a function that makes random keys, of which at most `groups` differ."""
+    """Return a function that makes random keys with at most `groups` distinct values."""
 
     def make(rng: np.random.Generator, n: int, dtype: np.dtype[Any]) -> Keys:
         values: Keys = rng.integers(0, np.iinfo(dtype).max, groups, dtype, endpoint=True)
@@ -59,7 +59,7 @@ class _GroupBy(Reduction):
     workload = "groups"
 
     def signature(self, signature: Signature) -> Signature:
-        """Return a signature that has the key transform of the sorts, because it determines the order of groups."""
+        """Return a signature with the key transform of the bundle's sorts, which determines the order of groups."""
         valued = signature.value_bytes > 0 and not signature.index
         value = signature.value if valued else "none"
         return replace(PLAIN, value=value, floats=value != "none", key_transform=signature.key_transform)
@@ -90,7 +90,7 @@ class _GroupBy(Reduction):
         return replace(reduction, keys=keys, values=values)
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return three inputs with many groups, groups of very different sizes, and few groups."""
+        """Return three inputs: with many groups, with groups of very different sizes, and with few groups."""
         return tuple((kind, CALL) for kind in ("random", "zipf", "few distinct"))
 
     def load(

@@ -1,4 +1,7 @@
-"""The distributions of input keys for validations and benchmarks.  A seed determines the keys."""
+"""The distributions of input keys for validations and benchmarks.
+
+Each function makes n keys; its random generator, and thus a seed, determines the keys.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,10 @@ Make = Callable[[np.random.Generator, int, np.dtype[np.unsignedinteger]], Keys]
 
 
 def _random(words: int) -> Make:
-    """Return a function that makes keys, each of which is the AND of `words` random words (Thearling and Smith)."""
+    """Return a function that makes keys of reduced entropy (Thearling and Smith).
+
+    Each key is the bitwise AND of `words` random numbers.
+    """
 
     def make(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
         keys: Keys = rng.integers(0, np.iinfo(dtype).max, n, dtype, endpoint=True)
@@ -53,7 +59,7 @@ def _pipe(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger])
 def _floats(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
     """Return normally distributed floats, mapped to unsigned integers in the floats' total order.
 
-    8-bit keys are the upper halves of such 16-bit keys.
+    The floats have the size of the keys.  8-bit keys are the upper halves of 16-bit keys.
     """
     size = max(dtype.itemsize, 2)
     bits = rng.standard_normal(n).astype(f"f{size}").view(f"u{size}")
@@ -85,7 +91,7 @@ def _zipf(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger])
 
 
 def _hot(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return random keys.  Every second key has the same upper half."""
+    """Return random keys, half of which have the same upper half of bits: the keys with even index."""
     keys: Keys = _random(1)(rng, n, dtype)
     half = dtype.type(4 * dtype.itemsize)
     keys[::2] = keys[::2] >> half | rng.integers(0, 1 << int(half), None, dtype) << half
@@ -93,9 +99,9 @@ def _hot(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) 
 
 
 def _ramps(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return ramps of 4096 keys, each from the least key to about the greatest.
+    """Return ascending sequences of 4096 keys, each from about the least key to about the greatest.
 
-    Adjacent keys have equal or consecutive digits.
+    The digits of adjacent keys are equal or consecutive.
     """
     step, i = max(np.iinfo(dtype).max >> 12, 1), np.arange(n, dtype=np.uint64)
     return (i % np.uint64(4096) * np.uint64(step) + i // np.uint64(4096) % np.uint64(step)).astype(dtype)
@@ -128,4 +134,4 @@ KINDS: dict[str, Make] = {
     "ramps": _ramps,
     "timestamps": _times,
 }
-"""The kinds of input, by the names that reports of failures show."""
+"""The functions that make keys, by the name of the kind of input, which messages about failures show."""

@@ -1,4 +1,4 @@
-"""Validations of segmented sorts: layouts of segments, and the expected permutation of keys."""
+"""Inputs and results for validations of segmented sorts: layouts of segments, and the expected permutation of keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Make = Callable[[np.random.Generator, int, int, int], Offsets]
 
 
 def cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
-    """Return the offsets, shape (parts + 1,), of segments that divide n keys at random positions.
+    """Return the offsets of `parts` segments that divide n keys at random positions, shape (parts + 1,).
 
     Segments may be empty.
     """
@@ -28,7 +28,7 @@ def cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
 def _laid(lengths: NDArray[np.int64], n: int) -> Offsets:
     """Return the offsets of segments that have these lengths and start at 0.
 
-    Segments are cut off at n.  Keys after the last segment are in no segment.
+    Offsets above n are replaced by n.  Keys after the last segment are in no segment.
     """
     offsets: Offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n)
     return offsets
@@ -74,15 +74,17 @@ LAYOUTS: dict[str, _Make] = {
     "a few": lambda rng, n, small, tile: cut(rng, n, 3),
     "none": lambda rng, n, small, tile: np.array([n // 2]),
 }
-"""The functions that lay out segments in n keys, by name.  A sort changes its method at the lengths `small` and `tile`.
+"""The functions that return the offsets of segments in n keys, by the name of the layout.
+
+small, tile: the results of `test_counts`, near which lengths are worth testing.
 """
 
 
 def test_counts(sort: Sort) -> tuple[int, int]:
-    """Return two lengths at which the sort changes its method.
+    """Return two lengths of segments at which the sort changes its method.
 
-    The first is the greatest length of a segment that shares a work-group with others.  The second is the greatest
-    length that one work-group sorts.
+    The first is the greatest length of a segment that shares a work-group with other segments.  The second is the
+    greatest length of a segment that a single work-group sorts.
     """
     p = sort.parts[0].params
     return int(getattr(p, "small", 1)), int(getattr(p, "tile", 1))
@@ -91,8 +93,8 @@ def test_counts(sort: Sort) -> tuple[int, int]:
 def rows(sort: Sort, n: int, number: int) -> int:
     """Return the number of rows of equal length into which validation case number `number` divides n keys.
 
-    The length is 1, 2, 3, 10, or a length at which the sort changes its method, if it divides n.  Every fifth case, and
-    n = 0, has one row.
+    The length of a row is a divisor of n: 1, 2, 3, 10, or a result of `test_counts` or one more.  Every fifth case, and
+    every case with n = 0, has a single row.
     """
     small, tile = test_counts(sort)
     lengths = [x for x in (1, 2, 3, 10, small, small + 1, tile, tile + 1) if n and n % x == 0]
@@ -100,9 +102,9 @@ def rows(sort: Sort, n: int, number: int) -> int:
 
 
 def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offsets]:
-    """Return starts and ends, each of shape (segments,), of segments with gaps between them.
+    """Return the starts and the ends of segments with gaps between them, each of shape (segments,).
 
-    The segments that `offsets` give are taken.  A random share of them is shortened at both ends, possibly to nothing.
+    The segments are those of `offsets`, but a random share of them is shortened at both ends, possibly to nothing.
     """
     starts, ends = offsets[:-1], offsets[1:]
     cut = rng.random(len(starts)) < rng.choice([0.0, 0.2, 0.9])
@@ -113,7 +115,7 @@ def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offs
 
 
 def live(rng: np.random.Generator, most: int) -> int:
-    """Return a number of segments for a call to read from device memory, if its capacity is `most`.
+    """Return a random number of segments, which a call reads from device memory; the capacity of the call is `most`.
 
     The number may exceed the capacity.
     """
@@ -121,9 +123,9 @@ def live(rng: np.random.Generator, most: int) -> int:
 
 
 def unread(offsets: Offsets, used: int) -> NDArray[np.uint32]:
-    """Return a copy of `offsets` for a call that must not read more than the first `used` of them.
+    """Return a copy of `offsets` in which only the first `used` elements are valid.
 
-    The other elements are invalid numbers.
+    The other elements are invalid numbers, so that a call that reads them fails its validation.
     """
     out = offsets.astype(np.uint32)
     out[used:] = (1 << 32) - 1
@@ -145,7 +147,7 @@ def apart(keys: Keys, starts: Offsets, ends: Offsets, sort: Sort, options: Optio
 
 
 def inside(n: int, starts: Offsets, ends: Offsets) -> NDArray[np.bool_]:
-    """Return whether each of n keys is in a segment, shape (n,)."""
+    """Return for each of n keys whether a segment contains the key, shape (n,)."""
     depth = np.bincount(starts, minlength=n + 1) - np.bincount(ends, minlength=n + 1)
     covered: NDArray[np.bool_] = np.cumsum(depth)[:n] > 0
     return covered

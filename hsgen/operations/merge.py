@@ -25,11 +25,11 @@ def _interleaved(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedin
 
 
 MERGED: dict[str, Make] = {k: make for k, make in KINDS.items() if k != "organ pipe"} | {"interleaved": _interleaved}
-"""The kinds of input of a merge, by name.  Each half of the keys is sorted before the call."""
+"""The kinds of input of a merge, by name.  Each of the two arrays is sorted before the call."""
 
 
 def _sorted(sort: Sort, options: Options, *arrays: Keys) -> list[Keys]:
-    """Return each array sorted, without a permutation where numpy can do so."""
+    """Return each array sorted; numpy sorts keys alone many times faster than it computes a permutation."""
     plain = replace(sort, signature=replace(sort.signature, value="none"))
     return [oracle.results(plain, options, array, None)[0] for array in arrays]
 
@@ -113,7 +113,7 @@ class _Merge(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the bytes per item of the second array and of its values."""
+        """Return the sizes of the second array and of its values, in bytes per item."""
         values = {"other_values": sort.signature.value_bytes} if sort.signature.value_bytes else {}
         return {"other": sort.item_bytes, **values}
 

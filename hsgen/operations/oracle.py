@@ -1,6 +1,6 @@
 """The expected results of sorts, computed by numpy: the key transform and the stable permutation.
 
-Arrays of keys are unsigned, and contain the bits of keys of any type.  docs/reference/semantics.md defines the order.
+Keys of every type are passed as unsigned numbers with the same bits.  docs/reference/semantics.md defines the order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
     """
     sign, rest, every = _masks(keys)
     out = keys.copy() if kind < 2 else _signs(keys)
-    if kind == 2:  # in place: allocating memory for many keys takes longer than filling it
+    if kind == 2:  # the operators work in place, because allocating memory for many keys takes longer than filling it
         out *= rest
         out ^= keys
     out ^= (sign if kind else keys.dtype.type(0)) ^ (every if descending else keys.dtype.type(0))
@@ -56,14 +56,14 @@ def _signs(keys: Keys) -> Keys:
 def permutation(keys: Keys, sort: Sort, options: Options) -> NDArray[np.intp]:
     """Return the original index of each key in sorted order, shape (n,).
 
-    The permutation is stable.  A sort that compares packed words as a whole is not stable, so its permutation may
-    differ.
+    Equal keys keep their order.  If the sort compares packed words as a whole (`Plan.whole_words`), keys are equal only
+    if their values are equal, too.
     """
     return np.argsort(compared(keys, sort, options), kind="stable")
 
 
 def compared(keys: Keys, sort: Sort, options: Options) -> Keys:
-    """Return those bits of the transformed keys that the call compares, as unsigned numbers."""
+    """Return the numbers by which the call orders keys: the bits of the bit range in each transformed key."""
     begin, end = bit_range(sort.plan, options)
     if sort.plan.whole_words:
         begin = 0
@@ -87,7 +87,8 @@ def whole_keys(keys: Keys, sort: Sort, options: Options) -> Keys | None:
 def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
     """Return the report of run boundaries, shape (runs + 1,): the number of runs, then their start indices, ascending.
 
-    shift: comparisons ignore this number of low bits of keys.
+    keys: the sorted keys.
+    shift: the number of low bits of keys that comparisons ignore.
     """
     above = keys >> keys.dtype.type(sort.plan.first_bit + shift)
     starts = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]])[: len(keys)])
@@ -120,7 +121,7 @@ def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: 
 
 
 def results(sort: Sort, options: Options, keys: Keys, values: NDArray[Any] | None) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the sorted keys, shape (n,), and their values, shape (n, 32-bit words of a value) or None."""
+    """Return the sorted keys, shape (n,), and their values, shape (n, 32-bit words of a value); None without values."""
     if sort.signature.value == "none" and bit_range(sort.plan, options) == (0, sort.key.bits):
         # numpy sorts keys many times faster than it computes a stable permutation
         by = np.sort(ordered(keys, options.kind, descending=options.descending))

@@ -1,8 +1,8 @@
 """A pack of columns into keys.
 
-The key of a row is the concatenation of its columns' bits, each transformed by the type and order of the column.  The
-first column has the highest bits.  An ascending sort of the keys therefore orders rows by their columns.  A column is
-an array, or a field in an array of records.
+The key of a row concatenates the bits of the row's columns.  The bits of each column are first transformed according to
+the type and the order of the column.  The first column has the highest bits.  An ascending sort of the keys therefore
+orders rows by their columns.  A column is an array, or a field in an array of records.
 """
 
 from __future__ import annotations
@@ -30,26 +30,27 @@ ROLES = ("source", "other", "other_values", "values")
 """The roles of the columns' buffers, from the most significant column to the least."""
 SIGNATURE = replace(PLAIN, rows=True)
 BYTES = 16
-"""The most bytes that the columns of a row may have together."""
+"""The greatest size in bytes of all columns of a row together."""
 WIDTH, BEGIN = 6, 24
-"""The layout of a call's number.
+"""The layout of `Options.columns`.
 
-Each column has `WIDTH` bits.  The bits from `BEGIN` on say how many 32-bit words at the low end of a row are omitted.
+Each column has `WIDTH` bits; the first column has the lowest bits.  The bits from `BEGIN` on are the number of 32-bit
+words that the key omits at the low end of the concatenated columns.
 """
 KIND, DESCENDING, PRESENT = 2, 16, 32
-"""The layout of a column's bits in a call's number.
+"""The layout of the `WIDTH` bits of a column in `Options.columns`.
 
-Bits 0 and 1 are log2 of the column's size in bytes.  The kind of its type starts at bit `KIND`.  `DESCENDING` and
-`PRESENT` are flags.
+Bits 0 and 1 are log2 of the column's size in bytes.  The kind of the column's type starts at bit `KIND`.  `DESCENDING`
+and `PRESENT` are flags.
 """
-_MOST_WORDS = 2**31 - 1  # of an array or of records: kernels index words by signed 32-bit integers
+_MOST_WORDS = 2**31 - 1  # in an array of items or records: kernels index words by signed 32-bit integers
 
 HALVES = {4: (("i16", "descending"), ("u16", "ascending")), 8: (("i32", "descending"), ("u32", "ascending"))}
-"""The two columns of a benchmark, by the bytes of the key that both columns fill together."""
+"""The types and orders of a benchmark's two columns, by the size in bytes of the key, which they fill together."""
 
 
 def number(columns: By, begin_bit: int = 0) -> int:
-    """Return the number of a call that packs these columns, and stores the bits of a row from `begin_bit` on.
+    """Return `Options.columns` of a call that packs `columns` and stores the concatenated bits from `begin_bit` on.
 
     Raises:
         Usage: there are too few or too many columns, a type or an order does not exist, or the columns have too many
@@ -77,8 +78,8 @@ def packed(columns: Sequence[NDArray[Any]], by: By, begin_bit: int, key_bytes: i
 
     columns: the bits of each column as unsigned numbers, shape (n,).
     by: the types and orders of the columns.
-    begin_bit: the bit of a row at which the key begins.
-    key_bytes: the bytes of a key.
+    begin_bit: the bit of the concatenated columns that becomes bit 0 of the key.
+    key_bytes: the size of a key in bytes.
     """
     n = len(columns[0])
     parts = [np.zeros((n, BYTES + 8), np.uint8)]
@@ -163,11 +164,11 @@ class _Pack(Operation):
         return f"pack of columns into {sort.label} keys"
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the only signature of packs: the call, not the signature, gives the types and orders of columns."""
+        """Return the signature that all packs have, because each call states the types and orders of its columns."""
         return SIGNATURE
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the only signature of packs."""
+        """Return the signature that all packs have."""
         return SIGNATURE
 
     def serves(self, sort: Sort, key: Type) -> bool:
@@ -175,7 +176,7 @@ class _Pack(Operation):
         return key.name == sort.label
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Check that every column has a buffer, which is not too large, and that there is at least one column."""
+        """Check that the call has at least one column, and that each column has a buffer that is not too large."""
         for i, role in enumerate(ROLES):
             if n and options.columns >> WIDTH * i & PRESENT and role not in roles:
                 raise Usage(f"column {i + 1}: is missing")
@@ -186,11 +187,11 @@ class _Pack(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the bytes per row of each column's buffer: an array, or records of up to `ITEM` bytes."""
+        """Return the size of each column's buffer: `ITEM` bytes per row, for an array or for records of many rows."""
         return dict.fromkeys(ROLES, ITEM)
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options: a pack is never in place, and the second case draws its columns anew."""
+        """Return the options of the first case: a pack is never in place, and `call` draws the columns anew."""
         return options
 
     def reported(self, options: Options) -> list[str]:
@@ -215,7 +216,7 @@ class _Pack(Operation):
             keys=more["source"],
             expected=packed(columns, by, begin, sort.key.bytes),
             in_place=False,
-            other=more.get("other", np.zeros(n, np.uint8)),  # a buffer that no column uses is not read
+            other=more.get("other", np.zeros(n, np.uint8)),  # kernels do not read a buffer that no column uses
             other_values=more.get("other_values"),
             values=more.get("values"),
             how=replace(options, columns=number(by, begin), layouts=layouts(by, fields)),
@@ -239,7 +240,7 @@ class _Pack(Operation):
         )
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """Return the bytes of the columns, which are read, and of the keys, which have the same size."""
+        """Return twice the size of the keys in bytes: the call reads as many bytes of columns as it writes keys."""
         return 2 * n * sort.key.bytes
 
 

@@ -14,9 +14,10 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.numbers import MOST, integer
 
 STRIDE, OFFSET = 7, 8
-"""In `Options.layouts`, a column's stride has `STRIDE` bits, and its offset has `OFFSET` bits.
+"""The number of bits of a column's stride, and of its offset, in `Options.layouts`.
 
-The stride is a number of 32-bit words, and the offset a number of bytes.  Both are 0 for an array.
+The stride is the size of a record in 32-bit words.  The offset is that of the field in its record, in bytes.  Both are
+0 if the column is an array.
 """
 MOST_STRIDE = 256
 """The greatest stride, in bytes."""
@@ -35,7 +36,7 @@ def size(name: str) -> int:
 
 
 def layouts(columns: By, fields: Fields) -> int:
-    """Return the number `Options.layouts` of a call that packs these columns.
+    """Return `Options.layouts` of a call that packs `columns`, which have the strides and offsets `fields`.
 
     Raises:
         Usage: a stride is not a multiple of 4 or is too large; a field is misaligned or not within its record.
@@ -71,7 +72,7 @@ def field(table: NDArray[np.uint8], offset: int, size: int) -> NDArray[Any]:
 def _table(rng: np.random.Generator, n: int, stride: int) -> NDArray[np.uint8]:
     """Return n records of random bytes, shape (n, stride).
 
-    In about a quarter of the records, all bytes have one value.  It is the same for these records: 0, 127, 128 or 255.
+    In about a quarter of the records, all bytes are equal: 0, 127, 128 or 255, the same number in all of these records.
     """
     table = rng.integers(0, 256, (n, stride), np.uint8)
     table[rng.random(n) < 0.25] = rng.choice(np.array([0, 127, 128, 255], np.uint8))
@@ -81,10 +82,11 @@ def _table(rng: np.random.Generator, n: int, stride: int) -> NDArray[np.uint8]:
 def tables_of(
     by: By, n: int, rng: np.random.Generator
 ) -> tuple[list[NDArray[np.uint8]], list[int], list[tuple[int, int]]]:
-    """Return random records or arrays (tables) for columns, the owners of the tables, and the columns' fields.
+    """Return random data for columns: three lists with an element for each column.
 
-    Several columns may be fields of one table.  The owner of a table is the first of its columns.  Each of the three
-    lists has one element for each column.
+    The first list has the array of the column, or the array of records that contains the column, as n rows of bytes.
+    Several columns may be fields of the same records.  The second list has the index of the first column with the same
+    array or records.  The third list has the stride and the offset of the column, as in `Fields`.
     """
     tables: list[NDArray[np.uint8]] = []
     owners: list[int] = []

@@ -1,6 +1,7 @@
 """A reduction by key: for each run of equal adjacent keys, the key, the count, the first index, and reduced values.
 
-The number of a call encodes the reduction, the type of values, and the arrays that the call stores.
+`Options.reduction`, the second number of a call, encodes the reduction, the type of values, and which optional outputs
+the call stores.
 """
 
 from __future__ import annotations
@@ -25,19 +26,20 @@ from hsgen.operations.oracle import ordered, unordered
 from hsgen.operations.scan import FLOAT, exact_floats
 
 REDUCTIONS = ("sum", "min", "max")
-"""The reductions of values.  The number of a reduction is its index here."""
+"""The reductions of values.  In `Options.reduction`, a reduction is encoded by its index here."""
 VALUE_TYPES = ("u32", "i32", "f32")
 """The types of values.  The index of a type here is its kind (`hsgen.core.keys.Type.kind`)."""
 COUNTS, FIRSTS = 16, 32
-"""Flags in the number of a call.  `COUNTS`: the call stores the counts of runs.  `FIRSTS`: it stores the indices of
-their first keys.
+"""Flags in `Options.reduction`.
+
+COUNTS: the call stores the number of keys of each run.  FIRSTS: the call stores the index of the first key of each run.
 """
 
 Words = NDArray[np.uint32]
 
 
 def number(reduction: str = "sum", value: str = "u32") -> int:
-    """Return the number of a call that reduces values of a type.  `settled` later adds flags for the call's buffers.
+    """Return `Options.reduction` of a call, without the flags for optional outputs, which `settled` adds.
 
     Raises:
         Usage: the reduction or the type of values does not exist.
@@ -57,8 +59,8 @@ def starts(keys: Keys) -> NDArray[np.intp]:
 def reduced(values: Words, begins: NDArray[np.intp], code: int) -> Words:
     """Return the reduction of the values of each run as 32-bit words, shape (runs,).
 
-    Sums of integers wrap.  Floats are added from the first to the last.  The minimum and the maximum of floats are
-    those in their total order.
+    Sums of integers wrap.  Floats are added in the order of the run.  The minimum and the maximum of floats are those
+    in the floats' total order.
 
     values: 32-bit words, shape (n,).
     begins: the index of the first key of each run.
@@ -76,7 +78,7 @@ def reduced(values: Words, begins: NDArray[np.intp], code: int) -> Words:
 
 
 def _lengths(rng: np.random.Generator, n: int, choices: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return lengths of runs that are drawn from `choices`, so many that the runs cover n keys."""
+    """Return lengths of runs, drawn from `choices`; their sum is at least n."""
     lengths = [0]
     while sum(lengths) < n:
         lengths += rng.choice(choices, max(1, n // int(choices.mean()))).tolist()
@@ -107,11 +109,11 @@ RUNS: dict[str, Make] = {
     "powers of two +- 1": _of(*(x + d for x in (4, 16, 64, 256, 1024, 4096) for d in (-1, 0, 1))),
     "long runs": _of(1, 5000, 20000, 100000),
 }
-"""The kinds of input of a reduction by key, by name.  They are made of runs."""
+"""The functions that make keys in runs, by the name of the kind of input."""
 
 
 def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
-    """Return as many keys, in runs that end at a multiple of the tile, or one key before or after the multiple."""
+    """Return as many keys as `keys` has, in runs that end at multiples of `tile`, or one key before or after."""
     n = len(keys)
     ends = np.arange(0, n + tile, tile * int(rng.integers(1, 4)))
     ends = ends + rng.integers(-1, 2, len(ends))
@@ -122,8 +124,8 @@ def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
 def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
     """Return the arguments `reduction`, `value_type`, `keys` and `values` of a call.
 
-    run: the noun, in comments, for the keys that are reduced together, such as "run" or "group".
-    operations: the noun, in comments, for operations of this kind.
+    run: the noun that comments use for the keys that are reduced together: "run" or "group".
+    operations: the noun that comments use for operations of this kind, such as "reductions".
     """
     return (
         Number(
@@ -147,7 +149,7 @@ def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
 
 
 def _stored(name: str, role: str, meaning: str, about: str) -> Buffer:
-    """Return the argument for an output of 32-bit words that calls may omit."""
+    """Return the argument for an optional output of 32-bit numbers."""
     return Buffer(
         name=name, role=role, meaning=meaning, words=True, written=True, optional=True, python=name, about=about
     )
@@ -191,7 +193,7 @@ def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[
     """Return the arguments that receive results.
 
     run, operations: nouns, as in `reduced_values`.
-    place: the end of the comment about the indices of first keys; it names the array to which they refer.
+    place: the end of the comment about the indices of first keys, which names the array that they index.
     """
     return (
         *_groups(run, operations),
@@ -239,44 +241,44 @@ class Reduction(Operation):
     value_types = VALUE_TYPES
 
     def signature(self, signature: Signature) -> Signature:
-        """Return a signature without a key transform: keys of every type are equal if their bits are equal."""
+        """Return a signature without a key transform, because keys of every type are equal if their bits are equal."""
         valued = signature.value_bytes > 0 and not signature.index
         value = signature.value if valued else "none"
         return replace(PLAIN, value=value, floats=value != "none", device_count=signature.device_count)
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the signature for any type of keys, without a key transform."""
+        """Return the signature, which supports keys of every type without a key transform."""
         return replace(signature, key_transform=False, floats=signature.value != "none")
 
     def serves(self, sort: Sort, key: Type) -> bool:
-        """Whether the type of keys has the sort's key width: all such types are supported."""
+        """Whether the type `key` has the sort's key width; all types of that width are supported."""
         return key.key == sort.label
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Return the options with flags that say whether the call has buffers for counts and for indices.
+        """Return the options with the flags `COUNTS` and `FIRSTS` in `reduction`, if the call has these outputs.
 
-        The call's number also includes the flag of a device-side count, because `CallNumber` arguments have no flags.
+        `reduction` also gets the flag DEVICE_COUNT, because kernels receive it as a `CallNumber`, which has no flags.
         """
         stored = COUNTS * ("other" in roles) | FIRSTS * ("other_values" in roles) | DEVICE_COUNT * options.device_count
         return replace(options, reduction=options.reduction & 15 | stored)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the bytes per key of counts and of indices of first keys.
+        """Return the sizes of the outputs for counts and for indices of first keys, in bytes per key.
 
-        Both are outputs, but have the roles of further inputs.
+        Both outputs have roles that other operations use for inputs.
         """
         return {"other": 4, "other_values": 4}
 
     def turn(self, options: Options, number: int, n: int, block: int) -> Options:
-        """Return the options with the reduction, the type of values and the stored outputs of this case.
+        """Return the options of validation case `number`, with its reduction, type of values and optional outputs.
 
-        All reductions, all types, and all combinations of stored outputs take turns.
+        Consecutive numbers go through all reductions, all types, and all combinations of optional outputs.
         """
         stored = (COUNTS | FIRSTS, COUNTS | FIRSTS, COUNTS, FIRSTS, 0)[number % 5]
         return replace(options, reduction=number % 3 | number // 3 % 3 << 2 | stored)
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options with the next reduction, and a count from the host: a reduction is never in place."""
+        """Return the options with the next reduction, and without a device-side count; no reduction is in place."""
         return replace(options, reduction=options.reduction & ~3 | (options.reduction + 1 & 3) % 3, device_count=False)
 
     def reported(self, options: Options) -> list[str]:
@@ -286,16 +288,16 @@ class Reduction(Operation):
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call on these keys, or sometimes on as many keys in runs that end near multiples of a tile.
+        """Return a call on `keys`, or in a fifth of all cases on as many keys whose runs end near multiples of a tile.
 
-        If floats are added, the values are such that their sums are exact.
+        If the call adds floats, their sums are exact in any order.
         """
         if rng.integers(5) == 0:
             keys = _at_tiles(keys, rng, int(getattr(sort.parts[0].params, "tile", 64)))
         return self._reduced(sort, keys, options, count, rng)
 
     def _reduced(self, sort: Sort, keys: Keys, options: Options, count: int | None, rng: np.random.Generator) -> Call:
-        """Return a call on these keys, with random values."""
+        """Return a call that reduces the runs of `keys`, with random values."""
         n = len(keys) if count is None else min(count, len(keys))
         begins, values, expected = starts(keys[:n]), None, None
         if sort.signature.value_bytes:
@@ -318,13 +320,13 @@ class Reduction(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return three inputs, which become runs of about one key, runs of all lengths, and long runs."""
+        """Return three inputs: one with runs of about one key, one with runs of all lengths, and one with long runs."""
         return tuple((kind, Options()) for kind in ("random", "zipf", "few distinct"))
 
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload that sums the values of each run of the sorted keys, or without values counts its keys."""
+        """Return a workload that sums the values of each run of the sorted keys; without values, it counts keys."""
         keys = np.sort(keys)
         begins = starts(keys)
         if values is None:

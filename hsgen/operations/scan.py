@@ -34,7 +34,10 @@ SUMMANDS: dict[str, Make] = {
     "2^28 to 2^30": _great,
     "zeros and ones": _ones,
 }
-"""The kinds of input of a prefix sum, by name.  Their sums wrap after a few rows, after many rows, or never."""
+"""The kinds of input of a prefix sum, by name.
+
+Depending on the kind, sums wrap after a few rows, after many rows, or never.
+"""
 
 FLOAT = 2
 """The kind of floats (`hsgen.core.keys.Type.kind`)."""
@@ -44,7 +47,7 @@ _EXACT = 1 << 24  # 32-bit floats represent all integers up to this number
 
 
 def exact_floats(keys: Keys, columns: int) -> Keys:
-    """Return for each of `keys` the bits of a 32-bit float, such that sums of the floats are exact in any order.
+    """Return the bits of a 32-bit float for each of `keys`; sums of the floats are exact in any order.
 
     The floats are small integers of both signs, without -0.  No sum over a column exceeds 2^24.
     """
@@ -119,7 +122,7 @@ class _Scan(Operation):
         return int(getattr(params, "columns", 1))
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the plain signature: elements have no values, orders or features."""
+        """Return the plain signature, because elements have no values, orders or features."""
         return PLAIN
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
@@ -127,9 +130,9 @@ class _Scan(Operation):
         return replace(signature, floats=signature.floats or key.kind == FLOAT)
 
     def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
-        """Return the unsigned type if there are integers of the width, and the float type if there are floats.
+        """Return the unsigned type if the bundle has integers of the width, and the float type if it has floats.
 
-        All integers of a width share one sort.  Floats need a separate sort.
+        One prefix sum serves signed and unsigned integers of a width.  Floats need another.
         """
         kinds = {TYPES[name].kind: name for name in keys if TYPES[name].key == width}
         return (width,) * any(kind < FLOAT for kind in kinds) + (kinds.get(FLOAT, ""),) * (FLOAT in kinds)
@@ -141,7 +144,7 @@ class _Scan(Operation):
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call on these elements; floats are small integers, so their sums are exact in any order."""
+        """Return a call that sums `keys`; floats are small integers, so their sums are exact in any order."""
         if sort.signature.floats:
             options = replace(options, kind=FLOAT)
             keys = exact_floats(keys, sort.columns)

@@ -133,7 +133,7 @@ class _SegmentedSort(Operation):
     segmented = timed = True
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Return the options, which say whether segments are rows, and whether the device has their number.
+        """Return the options with `rows` and `segments_counted`, which follow from the buffers of the call.
 
         Without offsets, segments are rows of equal length, so the number of segments must divide n.
         """
@@ -144,14 +144,14 @@ class _SegmentedSort(Operation):
         return replace(options, rows=rows, segments_counted="count" in roles)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the bytes per key of offsets and of ends.
+        """Return the sizes of the buffers for offsets and for ends of segments, in bytes per key.
 
-        There is room for two per key, because validations have calls with more segments than keys.
+        A buffer has room for two numbers per key, because some validation calls have more segments than keys.
         """
         return {"other": 8, "other_values": 8} if sort.signature.segment_ends else {"other": 8}
 
     def input_bytes(self, options: Options) -> int:
-        """Return the bytes of the offsets, 4 bytes each."""
+        """Return the size of the offsets in bytes: 4 bytes for each of `segment_count` + 1 offsets."""
         return 4 * (options.segment_count + 1)
 
     def reported(self, options: Options) -> list[str]:

@@ -25,18 +25,17 @@ from hsgen.operations.inputs import Keys
 
 
 def sorted_up_to(sort: Sort) -> int:
-    """Return the greatest k for which the result is sorted.
+    """Return the greatest k for which the selected keys are sorted.
 
-    For a greater k, the selected keys are in the order of the row.
+    For a greater k, the selected keys keep the order that they have in their row.
     """
     return int(getattr(sort.parts[0].params, "capacity", 0))
 
 
 def _first(by: Keys, take: int) -> NDArray[np.intp]:
-    """Return the indices of the `take` least keys of each row in ascending order, shape (rows, take).
+    """Return the indices of the `take` least keys of each row; the indices ascend, shape (rows, take).
 
-    Among equal keys, the first ones are taken.  numpy's partition of a row finds the greatest key to take, which is
-    faster than a sort.
+    Among equal keys, the first ones are taken.  `numpy.partition` finds the greatest key to take faster than a sort.
     by: transformed keys, shape (rows, length).
     """
     rows, length = by.shape
@@ -54,7 +53,7 @@ def _first(by: Keys, take: int) -> NDArray[np.intp]:
 
 
 NO_INDEX = (1 << 32) - 1
-"""If a row has fewer keys to take than k, this index fills the rest of its result."""
+"""The index that fills the rest of a row's result, if fewer than k keys are taken from the row."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +62,11 @@ class Rows:
 
     The *pitch* is n / rows, the greatest length of a row.
 
-    lengths: the number of keys in each row.  A number above the pitch counts as the pitch.
+    lengths: the number of keys in each row.  The call replaces a number above the pitch by the pitch.
     starts: the index of the first key of each row.
-    takes: the number of keys to take from each row.  A number above k counts as k.
+    takes: the number of keys to take from each row.  The call replaces a number above k by k.
     value_starts: the index of the first value of each row.
-    live: the number of rows that the call selects from.  The results of further rows are not written.
+    live: the number of rows from which the call selects.  Results of the remaining rows are not written.
     """
 
     lengths: NDArray[np.int64]
@@ -80,10 +79,10 @@ class Rows:
 def of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rows: Rows
 ) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the same as `selected`, for rows with separate lengths, starts or numbers of keys to take.
+    """Return the selected keys and their values, as `selected` does, for rows that `rows` describes.
 
-    If a row has fewer keys to take than k, the last key of the order fills the rest of its result.  All bits of the
-    values there are set, so 32-bit indices are `NO_INDEX`.
+    If fewer than k keys are taken from a row, the key that is last in the order fills the rest of the row's result.
+    All bits of the values there are set, so 32-bit indices are `NO_INDEX`.
     """
     pitch, take = len(keys) // options.segment_count, options.take
     ordered_ = oracle.ordered(keys, options.kind, descending=options.descending)
@@ -130,7 +129,7 @@ _TAKEN = Length(factors=("number", "take"))
 
 
 def _of_rows(*, name: str, role: str, feature: str, meaning: str, about: str) -> Buffer:
-    """Return an argument with a 32-bit number for each row.  Calls have it if and only if the sort has `feature`."""
+    """Return an argument with a 32-bit number for each row; calls have it if and only if the sort has `feature`."""
     each = Length(factors=("number",))
     return Buffer(
         name=name,
@@ -249,9 +248,9 @@ class _TopK(Operation):
     timed = typed_baselines = selects = True
 
     def signature(self, signature: Signature) -> Signature:
-        """Return a signature with a key transform, for all types and both orders, and with the features of rows.
+        """Return a signature with a key transform, and with the values and the features of rows of `signature`.
 
-        Separate starts of rows imply separate lengths.
+        Row starts imply row lengths.
         """
         return replace(
             PLAIN,
@@ -279,7 +278,7 @@ class _TopK(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return 4 bytes per key for each buffer with a number per row: there are at most as many rows as keys."""
+        """Return 4 bytes per key for each buffer with a number per row; there are at most as many rows as keys."""
         numbers = (b for b in self.arguments.buffers if b.feature and not b.single)
         return {b.role: 4 for b in numbers if getattr(sort.signature, b.feature)}
 
@@ -294,7 +293,7 @@ class _TopK(Operation):
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call that selects from rows of a random length.  Keys that do not fill a row are left out."""
+        """Return a call that selects from rows of a random length; the last keys are omitted if they fill no row."""
         n, limit = len(keys), sorted_up_to(sort)
         rows = int(rng.choice([1, 1, 2, 3, 7])) if rng.integers(2) else max(1, n // int(rng.integers(1, 3 * limit)))
         length = n // rows
@@ -313,7 +312,7 @@ class _TopK(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return selections from one row, and if n allows it from rows of 4096 keys or more."""
+        """Return a selection from one row and, if n has a suitable divisor, one from rows of at least 4096 keys."""
         rows = math.gcd(n, max(1, n >> 12))
         calls = [Options(segment_count=r, take=min(64, n // r)) for r in dict.fromkeys((1, rows))]
         return tuple(("random", options) for options in calls)
@@ -321,29 +320,29 @@ class _TopK(Operation):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload that selects from `segment_count` rows, by default one.  `options` also give k."""
+        """Return a workload that selects `options.take` keys from each of `segment_count` rows, by default one."""
         options = replace(options, segment_count=options.segment_count or 1)
         expected, after = selected(sort, keys, values, options)
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=options, count=len(keys))
 
 
 def _drawn(rng: np.random.Generator, most: int, count: int) -> NDArray[np.int64]:
-    """Return `count` random numbers up to `most`.  About a quarter of them equal `most`."""
+    """Return `count` random numbers up to `most`; about a quarter of them equal `most`."""
     numbers = rng.integers(0, most + 1, count) >> rng.integers(0, 8, count)
     return np.where(rng.integers(0, 4, count) == 0, most, numbers)
 
 
 def _beyond(rng: np.random.Generator, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the numbers, but replace about half of those that equal `most` by the greatest 32-bit number."""
+    """Return `numbers`, in which the greatest 32-bit number replaces about half of those that equal `most`."""
     return np.where((numbers == most) & (rng.integers(0, 2, len(numbers)) > 0), NO_INDEX, numbers)
 
 
 def call_of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
 ) -> Call:
-    """Return a call whose rows have random lengths, starts and numbers of keys to take, as far as the sort has them.
+    """Return a call whose rows have random lengths, starts and numbers of keys to take, if the sort has these features.
 
-    A few lengths and numbers of keys to take are 0, or exceed the greatest that the call permits.
+    Some lengths and numbers of keys to take are 0, or exceed the pitch or k.
     """
     s, count, k = sort.signature, options.segment_count, options.take
     pitch, every = len(keys) // count, np.arange(count)

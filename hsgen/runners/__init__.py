@@ -1,1 +1,1 @@
-"""What the Python APIs for CUDA and OpenCL share: arguments, checks, and the options of each operation's calls."""
+"""What `hsgen.cuda` and `hsgen.opencl` share: arguments, checks, and the options of each operation's calls."""

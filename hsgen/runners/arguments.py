@@ -21,10 +21,11 @@ from hsgen.targets.target import Target
 def serving(
     host: hosts.Host, name: str | os.PathLike[str] | None, key: str, signature: Signature, label: str = ""
 ) -> tuple[Target, Sort]:
-    """Return a target and one of its sorts; the target is the one called `name`, or the one that matches the device.
+    """Return the target `name` and one of its sorts; without a name, the target is the one that matches the device.
 
-    The sort is that of the algorithm `label`, or without a label the target's sort for any count.  Without a name, the
-    generic target is used if the matching target has no such sort.
+    If the matching target has no such sort, the target "generic" is used.
+    label: the name of an algorithm of the target; "" selects the target's sort for all counts.
+    signature: what calls of the sort may use.
 
     Raises:
         Usage: there is no such target, or no such sort.
@@ -40,7 +41,7 @@ def serving(
 
 
 def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
-    """Return the target called `name`, or the target that matches the device.
+    """Return the target `name`, a name or the path of a target file; without it, the target that matches the device.
 
     Raises:
         TypeError: the name is neither a string nor a path.
@@ -52,7 +53,9 @@ def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
 
 
 def key_name(key: Any) -> str:
-    """Return hsgen's name of a key type; `key` is this name, or a type of numpy in native byte order, or of PyTorch.
+    """Return the name of a key type in `hsgen.core.keys.TYPES`.
+
+    key: the name, a numpy type in native byte order, or a PyTorch type.
 
     Raises:
         Usage: there is no such type.
@@ -84,7 +87,7 @@ def _element(key: Any) -> str:
 
 
 def order_name(order: Any) -> str:
-    """Return the name of an order.
+    """Return the argument `order` if it is "ascending" or "descending".
 
     Raises:
         Usage: there is no such order.
@@ -95,7 +98,9 @@ def order_name(order: Any) -> str:
 
 
 def value_name(value: Any) -> str:
-    """Return hsgen's name of a kind of values; `value` is what `value_kind` takes, or a type of numpy or PyTorch.
+    """Return the name of a kind of values in `hsgen.core.keys.VALUES`.
+
+    value: an argument of `hsgen.core.keys.value_kind`, None for "none", or a type of numpy or PyTorch.
 
     Raises:
         Usage: there is no such kind.

@@ -1,5 +1,6 @@
-"""The base classes of the Python APIs: `Calls` checks the calls of an operation, `Runner` holds its sort and
-attributes.
+"""The base classes of the Python APIs.
+
+A `Runner` is what users create, such as a sorter.  Its object `Calls` checks the arguments of each call.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from hsgen.runners.arguments import key_name, order_name, serving, value_name
 from hsgen.runners.ranges import AnyRange, Range, in_place, overlapping
 from hsgen.targets.target import Target
 
-_NOUNS = {"count": "counts", "report": "words"}  # what messages call the items of these roles
+_NOUNS = {"count": "counts", "report": "words"}  # the nouns for items of arrays with these roles, in messages
 
 Numbers = tuple[Any, ...]
-"""The numbers of a call as Python integers, so that equal numbers of two calls compare equal."""
+"""The numbers of a call, all as Python integers, so that caches can compare the numbers of two calls."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -38,7 +39,10 @@ Self = TypeVar("Self", bound="Runner")
 
 
 def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
-    """Let one thread at a time run a method of a runner, because calls of a runner share its scratch memory."""
+    """Decorate a method of a runner so that only one thread at a time runs it.
+
+    All calls of a runner use the same scratch memory.
+    """
 
     @wraps(method)
     def call(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -49,29 +53,30 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
 
 
 class Calls:
-    """Checks of the calls of an operation for keys of one type: of their arrays, by role, and of their numbers.
+    """The checks of an operation's calls for keys of one type: of the arrays and of the numbers of each call.
 
-    The table `Operation.arguments` states the roles, names, element types and lengths of arrays.  A subclass adds the
-    rules that this table does not state.
+    Each array has a role, a name in `hsgen.core.plan.ROLES`, such as "source" or "values_out".  `Operation.arguments`
+    states the names, element types and lengths of arrays by role.  A subclass adds the rules that it does not state.
     """
 
     operation: Operation
-    noun, verb, done = "", "work", "processed"  # for messages; the default noun is that of the operation
-    holder = ""  # what messages call the object that takes values; by default the noun
-    sources: tuple[str, ...] = ("source",)  # roles of the arrays whose items are counted for n
-    attributes: tuple[str, ...] = ("key", "value", "order")  # for `Runner.__repr__`
-    hint: ClassVar[str] = ""  # for messages about arrays with several dimensions
+    noun, verb, done = "", "work", "processed"  # the words for the operation in messages; "": `Operation.noun`
+    holder = ""  # the noun for the runner in messages about values; "": `noun`
+    sources: tuple[str, ...] = ("source",)  # roles of the arrays whose items together are the n items of a call
+    attributes: tuple[str, ...] = ("key", "value", "order")  # the attributes that `Runner.__repr__` shows
+    hint: ClassVar[str] = ""  # the end of messages about arrays with several dimensions
     wraps: ClassVar[bool] = False  # whether results for signed and unsigned keys have the same bits
     signs = False
-    """Whether arrays other than keys may have signed types; older versions of array libraries have no unsigned
-    types.
-    """
+    """Whether arrays other than keys may have signed types, because old array libraries have no unsigned types."""
     sort: Sort
     dtype: np.dtype[Any]
     max_n: int
 
     def __init__(self, key: Any, value: Any, order: Any, **features: Any) -> None:
-        """Store the names of key type, value and order; `features` are the features that calls may use."""
+        """Store the names of the key type, the kind of values and the order.
+
+        features: further fields of `Signature`, such as `bit_range`, which calls may use.
+        """
         self.key, self.value, self.order = key_name(key), value_name(value), order_name(order)
         self.options = Options(kind=TYPES[self.key].kind, descending=order == "descending")
         transform = self.options.kind > 0 or self.options.descending
@@ -80,11 +85,11 @@ class Calls:
         self._read_table()
 
     def _read_table(self) -> None:
-        """Read the table `Operation.arguments`."""
+        """Store what `Operation.arguments` states about arrays and numbers."""
         table = self.operation.arguments
         self.buffers = {b.role: b for b in table.passed}
         self.roles = tuple(self.buffers)
-        """The roles of the arrays of a call, in order."""
+        """The roles of a call's arrays, in the order of `Operation.arguments`."""
         self._values = {role: b for role, b in self.buffers.items() if b.element == "value"}
         self.names = {role: b.in_python for role, b in self.buffers.items()}
         self.required = tuple(role for role, b in self.buffers.items() if b.required)
@@ -96,7 +101,7 @@ class Calls:
         self.items = self.operation.items
 
     def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
-        """Return a target and its sort for the calls; the target is the one called `name`, or matches the device.
+        """Return the target `name` and its sort for these calls; without a name, the target that matches the device.
 
         Raises:
             Usage: there is no such target, or no such sort.
@@ -105,7 +110,7 @@ class Calls:
         return serving(host, name, self.key, self.signature, label)
 
     def use(self, sort: Sort) -> None:
-        """Store the sort of the calls, and what follows from it: types, sizes and the greatest count."""
+        """Store the sort that serves the calls, the greatest count, and the element types and sizes of arrays."""
         self.sort, self.max_n = sort, sort.plan.max_n
         self.element = f"uint{sort.key.bits}" if sort.signature.value == "packed" else TYPES[self.key].element
         self.dtype = np.dtype(f"u{sort.key.bytes}" if self.element == BFLOAT16 else self.element)
@@ -126,9 +131,9 @@ class Calls:
         return integer("begin_bit", begin, 0, end), end
 
     def numbers(self, n: Any, **numbers: Any) -> Numbers:
-        """Return n, and for each number of a call the pair of its field of `Options` and the number.
+        """Return n, and a pair (field of `Options`, number) for each further number of a call.
 
-        numbers: the numbers by the caller's names of the arguments.
+        numbers: the numbers, by the names of the caller's arguments.
 
         Raises:
             TypeError: the operation has no such number.
@@ -139,18 +144,22 @@ class Calls:
             raise TypeError(f"{e.args[0]}: {self.operation.name} has no such argument") from None
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
-        """Check these arrays and numbers of a call; return its count and its options."""
+        """Return the count and the options of a call with these arrays and numbers, and check the numbers.
+
+        ranges: the memory ranges of the arrays, by role.
+        numbers: a result of `numbers`, or of `integers` of a subclass.
+        """
         n, fields = numbers
         return self.length_of(ranges, n), replace(self.options, **dict(fields))
 
     def length_of(self, ranges: Mapping[str, Range], n: int | None) -> int:
-        """Return the count of a call: `n`, or all items of the source."""
+        """Return the count of a call: `n`, or the number of items in the source if `n` is None."""
         return ranges["source"].size // self.size("source") if n is None else n
 
     def checked(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options, dict[str, AnyRange]]:
-        """Make all checks of a call; return its count, its options, and its memory ranges by role.
+        """Check the sizes and overlaps of a call's arrays, and return its count, its options, and its ranges by role.
 
-        If the call is in place, each output gets the range of its input.
+        If the call is in place, the ranges of outputs are those of the inputs that they replace.
         """
         n, options = self.settle(ranges, numbers)
         if n > self.max_n:
@@ -164,35 +173,39 @@ class Calls:
         return n, options, placed
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Check and complete the options of a call for `n` items whose arrays have these roles; return the options."""
+        """Check and complete the options of a call for `n` items, and return them.
+
+        roles: the roles of the call's arrays.  An error names the argument of the caller.
+        """
         try:
             return settled(self.sort, n, options, roles)
         except OutOfRange as e:
             raise self.renamed(e, options) from None
 
     def renamed(self, e: OutOfRange, options: Options) -> OutOfRange:
-        """Return an error with the caller's name of the argument in place of the name of the field of `Options`."""
+        """Return the error with the name of the caller's argument in place of the name of the field of `Options`."""
         return e.renamed(self._arguments.get(e.argument, e.argument))
 
     def size(self, role: str) -> int:
-        """Return the bytes of one item in the array of a role."""
+        """Return the size in bytes of an item of the array that has the role."""
         return self._sizes[role]
 
     def length(self, role: str, n: int, options: Options) -> int:
-        """Return the number of items that a call for `n` items uses in the array of a role."""
+        """Return the number of items that a call uses in the array that has the role; n is the count of the call."""
         length = self.buffers[role].length
         return n if length is N else length.of(n, options.number, options.take)
 
     def element_of(self, role: str) -> str:
-        """Return the element type that an array must have; "" allows any type of the right size."""
+        """Return the element type that the array with the role must have; "" allows any type of the right size."""
         element = self.buffers[role].element
         if element == "value":
             return f"uint{8 * self.sort.signature.value_bytes}" if self.sort.signature.index else ""
         return "uint32" if element == "word" else self.element
 
     def check_given(self, present: Container[str]) -> None:
-        """Check for unexpected and missing arrays, before any array is read; `present` are the roles of the call's
-        arrays.
+        """Raise a ValueError if the call has an unexpected array of values, or lacks one.
+
+        present: the roles of the call's arrays.
         """
         size, index = self.sort.signature.value_bytes, self.sort.signature.index
         for role, buffer in self._values.items():
@@ -204,11 +217,11 @@ class Calls:
                 raise ValueError(f"{buffer.in_python} is missing: this {self.holder or self.noun} {self.values()}")
 
     def values(self) -> str:
-        """Return a description of the values, for messages."""
+        """Return the part of a message that describes the values."""
         return f"has {self.sort.signature.value_bytes} bytes a key"
 
     def check_elements(self, role: str, have: str, size: int) -> None:
-        """Check the type of an array's elements, and their size in bytes."""
+        """Check the type `have` of an array's elements, and their size in bytes."""
         accepted = self._types[role]
         if not accepted and size != self.size(role):
             raise ValueError(
@@ -219,9 +232,10 @@ class Calls:
             raise ValueError(f"{self.names[role]} has elements of {have}, this {self.noun} takes {types}")
 
     def _accepted(self, role: str, element: str) -> tuple[str, ...]:
-        """Return the names of the types that an array may have, or () for any type; `element` is the required type.
+        """Return the element types that the array with the role may have, or () for any type.
 
-        Numbers and indices may also have signed types, because they have the same bits in both.
+        element: a result of `element_of`.  For 32-bit numbers and for indices, the signed type of the same size is
+        accepted, too.
         """
         if not element:
             return ()
@@ -232,7 +246,7 @@ class Calls:
         return (element, str(self.dtype)) if element == BFLOAT16 else (element,)
 
     def check_shape(self, role: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Check that an array has one dimension, because the order of elements is not defined for more.
+        """Check that an array has at most one dimension, because more dimensions leave the order of elements open.
 
         rows: whether the array is in C order.
         """
@@ -241,7 +255,7 @@ class Calls:
             raise ValueError(f"{name} has the shape {shape}; give one dimension, as {name}.ravel() has{hint}")
 
     def purpose(self, role: str, options: Options) -> str:
-        """Return what the items in the array of a role are for; a part of messages."""
+        """Return the part of a message that states the purpose of the array's items, such as "to be sorted"."""
         return "needed" if self.buffers[role].element == "word" else f"to be {self.done}"
 
     def _check_room(self, role: str, x: Range, need: int, options: Options) -> None:
@@ -256,8 +270,10 @@ class Calls:
     def uses(
         self, placed: Mapping[str, AnyRange], n: int, options: Options
     ) -> Iterable[tuple[str, AnyRange, int, bool]]:
-        """Return a tuple for each distinct array: its first role, its range, the bytes that the call uses, and whether
-        the call writes the array.
+        """Return (role, range, bytes used, written) for each distinct array of a call.
+
+        An array with several roles is listed once, under its first role.  `bytes used` is the greatest number of bytes
+        that one of the roles uses.  `written` is True if the call writes the array in one of the roles.
         """
         used: dict[int, tuple[str, AnyRange, int, bool]] = {}
         for role, x in placed.items():
@@ -275,10 +291,12 @@ class Calls:
 
 
 class Runner:
-    """An operation of a target for keys of one type on a device."""
+    """An operation for keys of one type on a device, such as a sorter or a merger."""
 
     def __init__(self, host: hosts.Host, target: Any, calls: Calls) -> None:
-        """Select the sort of `calls`; `target` is the name of a target, or None for the target of the device.
+        """Select the sort that serves `calls`.
+
+        target: the name of a target or the path of its file; None selects the target that matches the device.
 
         Raises:
             Usage: there is no such target, or no such sort.
@@ -312,7 +330,7 @@ class Runner:
         return f"<{type(self).__name__}: {self._calls.operation.name}, {named}, device={self._device!r}>"
 
     def scratch_bytes(self, n: int) -> int:
-        """Return the bytes of scratch memory that a call for `n` items needs.
+        """Return the size in bytes of the scratch memory that a call for `n` items needs.
 
         Raises:
             TypeError: n is no integer.

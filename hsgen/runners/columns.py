@@ -1,4 +1,8 @@
-"""Sorts of tables in the Python APIs: one sort for each column or pack of columns, and the arrays of a call."""
+"""Sorts of the rows of a table by several columns, in the Python APIs.
+
+The least significant column is sorted first, and each sort is stable.  Columns that fit into a word together are
+packed, so that one sort serves all of them.
+"""
 
 from __future__ import annotations
 
@@ -18,15 +22,18 @@ WORD = 4
 """The size in bytes of an index, and of the smallest items that a gather moves."""
 MOST_ROWS = 1 << 30
 INDICES = ("uint32", "int32")
-"""The types of indices; both have the same bits for indices below 2^31."""
+"""The accepted types of index arrays.  Indices are less than 2^31, so they have the same bits in both types."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSort:
-    """The sort of a column, or of a pack of columns.
+    """The sort by a column, or by a pack of columns.
 
-    column: the number of the first column.  sort: the sorter.  size: the bytes of a key.  packer: the packing of the
-    columns into a key; None for a single column.  bits: the arguments that give calls a bit range; empty for all bits.
+    column: the index of the first column of the pack.
+    sort: the sorter.
+    size: the size of a key in bytes.
+    packer: the packing of the columns into a key; None for a single column.
+    bits: the arguments of calls that select a bit range; empty if calls sort by all bits.
     """
 
     column: int
@@ -38,7 +45,13 @@ class ColumnSort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The arrays of a call after all checks; index: where the original index of each row is stored, or None."""
+    """The arrays of a call, after all checks.
+
+    columns: the key columns.
+    moves: the arrays to put in the order of the sorted rows.
+    index: the memory that receives the original index of each row; None if the call has no `index_out`.
+    n: the number of rows.
+    """
 
     columns: list[Key]
     moves: list[Move]
@@ -47,10 +60,10 @@ class Table:
 
 
 class Steps(Protocol):
-    """The steps that an API enqueues for a call, one after another."""
+    """The methods by which an API enqueues the commands of a call; the commands run one after another."""
 
     def room(self, name: str, size: int) -> Range:
-        """Return temporary memory of at least `size` bytes."""
+        """Return temporary memory of at least `size` bytes; `name` states its use."""
 
     def pack(self, packer: Any, columns: Sequence[Key], words: Range, n: int) -> None:
         """Pack the columns of n rows into `words`."""
@@ -62,23 +75,24 @@ class Steps(Protocol):
         """
 
     def argsort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
-        """Store the indices that sort n keys in `order`; the step may overwrite the keys."""
+        """Store in `order` the original indices of n keys in sorted order; the command may overwrite the keys."""
 
     def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
-        """Sort n keys in place; `order`, the indices so far, moves with the keys."""
+        """Sort n keys in place, with the indices `order` of earlier commands as their values."""
 
     def gather(self, order: Range, source: Range, to: Range, size: int, n: int) -> None:
-        """Store in `to` the items of `source`, of `size` bytes each, gathered by the indices `order`."""
+        """Store item order[i] of `source` as item i of `to`, for n items of `size` bytes each."""
 
     def reorder(self, order: Range, one: Move, n: int) -> None:
         """Put the n items of an array in the order of the sorted rows, by the indices `order`."""
 
 
 def column_sorts(by: By, sorter: Callable[..., Any], packer: Callable[[Pack], Packing]) -> list[ColumnSort]:
-    """Return the sorts of columns, in the order of columns.  The last sort is an argsort and runs first.
+    """Return the sorts by the columns `by`, in the order of columns.  The last sort is an argsort and runs first.
 
-    sorter: a function that returns the sort of a key type; it takes value, order and bit_range.  packer: a function
-    that returns the packing of columns.
+    sorter: a function that returns a sorter; its arguments are the key type and the keywords `value`, `order` and
+    `bit_range`.
+    packer: a function that returns the packing of a pack of columns.
     """
     every = packs(by)
     return [_column_sort(by, pack, sorter, packer, last=pack is every[-1]) for pack in every]
@@ -103,13 +117,16 @@ def _column_sort(
 
 
 def _wide(name: str) -> str:
-    """Return the 32-bit key type whose upper bits have the order of a narrower type, or the type itself."""
+    """Return the 32-bit key type that orders keys of a narrower type, if they are its upper bits.
+
+    Return `name` itself if it is no narrower type.
+    """
     of = TYPES[name]
     return name if KEYS[of.key].bytes >= WORD else ("u32", "i32", "f32")[of.kind]
 
 
 def enqueue(steps: Steps, sorts: Sequence[ColumnSort], table: Table) -> None:
-    """Enqueue the sorts of all columns, then the reordering of all arrays that move."""
+    """Enqueue the sorts by all columns, then the reordering of all arrays in `table.moves`."""
     n, columns = table.n, table.columns
     order = steps.room("index", WORD * n) if table.index is None else table.index
     *earlier, last = sorts
@@ -123,7 +140,7 @@ def enqueue(steps: Steps, sorts: Sequence[ColumnSort], table: Table) -> None:
 
 
 def _keys(steps: Steps, one: ColumnSort, columns: Sequence[Key], n: int) -> Range:
-    """Return the keys of a sort in contiguous memory."""
+    """Return the contiguous keys of the sort `one`, for which columns are packed or copied where necessary."""
     if one.packer is not None:
         room = steps.room("column", one.size * n)
         steps.pack(one.packer, columns, room, n)
@@ -133,7 +150,7 @@ def _keys(steps: Steps, one: ColumnSort, columns: Sequence[Key], n: int) -> Rang
 
 
 class ColumnCalls:
-    """Calls of a sort of rows by columns."""
+    """The checks of calls that sort rows by columns."""
 
     by: tuple[tuple[str, str], ...]
     max_n: int
@@ -188,9 +205,10 @@ def _index(array: Any, look: Look) -> Range:
 def _moving(
     name: str, arrays: Sequence[Any], to_name: str, out: Sequence[Any] | None, index: Range | None
 ) -> list[tuple[Any, Any, str, str]]:
-    """Return the arrays that move, each with its output (None if in place) and the names of both in messages.
+    """Return (array, its output, name, name of the output) for each array that is put in order; names are for messages.
 
-    With an index, no array moves in place.
+    The output is None if the result replaces the array.  If the call has `index_out` (`index`), arrays without an
+    output are not put in order.
     """
     if out is None:
         return [

@@ -14,13 +14,13 @@ from hsgen.runners.ranges import AnyRange
 
 
 class DigestCalls(Calls):
-    """Calls of a digest of keys and values."""
+    """The checks of calls that compute a digest of keys and values."""
 
     operation = OPERATION
     noun, verb, done = "check", "check", "checked"
 
     def integers(self, n: Any, size: Any, begin: Any, end: Any) -> Numbers:
-        """Return the numbers of a call as integers of Python."""
+        """Return the numbers of a call as Python integers."""
         return self.count(n), integer("size", size, 0, self.max_n), *self.bits(begin, end)
 
     def check_given(self, present: Container[str]) -> None:

@@ -22,7 +22,7 @@ MOST_ITEM = 16 * MOST
 def size_of_item(
     itemsize: int, shape: tuple[int, ...], name: str, *, contiguous: bool, item_bytes: int | None = None
 ) -> int:
-    """Return the bytes of an item: `item_bytes`, or the size of array[0], or of an element of a flat array.
+    """Return the size in bytes of an item of the array `name`: `item_bytes`, or the size of array[0] if that is None.
 
     Raises:
         ValueError: the array is not in C order.
@@ -37,7 +37,7 @@ def item_bytes_of(value: Any) -> int | None:
 
     Raises:
         TypeError: the value is not an integer.
-        OutOfRange: the value is not a multiple of 4, or exceeds the greatest item of a gather.
+        OutOfRange: the value is not a multiple of 4, or exceeds `MOST_ITEM`.
     """
     if value is None:
         return None
@@ -48,9 +48,7 @@ def item_bytes_of(value: Any) -> int | None:
 
 
 def same_items(size: int, after: int) -> int:
-    """Check that an item of the source, of `size` bytes, is as large as an item of the result; return `size`.
-
-    after: the bytes of an item of the result.
+    """Return `size`, the bytes of an item of the source, if items of the result have the same size, `after` bytes.
 
     Raises:
         ValueError: items of the result have another size.
@@ -61,7 +59,7 @@ def same_items(size: int, after: int) -> int:
 
 
 class GatherCalls(Calls):
-    """Calls of a gather of items that consist of values of one kind."""
+    """The checks of calls that gather items; all items consist of values of the kind `value`."""
 
     operation = OPERATION
     verb, done = "gather", "gathered"
@@ -70,7 +68,7 @@ class GatherCalls(Calls):
         super().__init__("u32", value, "ascending")
 
     def integers(self, n: Any, size: int) -> Numbers:
-        """Return the count of a call as an integer, and the bytes of an item."""
+        """Return the count of a call as an integer, and the size of an item in bytes."""
         return self.count(n), size
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
@@ -81,7 +79,7 @@ class GatherCalls(Calls):
         return self.length_of(ranges, n), options
 
     def renamed(self, e: OutOfRange, options: Options) -> OutOfRange:
-        """See `Calls`; an error about a number names the arrays instead, because their sizes determine the number."""
+        """See `Calls`; the error names the caller's arrays, because their sizes determine the numbers of the call."""
         size = self.sort.signature.value_bytes * options.take
         if e.argument == "segment_count" and options.segment_count == 0:
             return OutOfRange("source holds 0", "items", f"give at least one, of {size} bytes")

@@ -1,4 +1,4 @@
-"""`GroupBy` in the Python APIs: reductions of equal keys, adjacent or not; `order` is the order of the groups."""
+"""Group-by in the Python APIs: reductions of groups of equal keys, which need not be adjacent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.runners.reduce_by_key import ReductionCalls
 
 
 class GroupingCalls(ReductionCalls):
-    """Calls of a reduction of the groups of equal keys."""
+    """The checks of calls that reduce the groups of equal keys; `order` is the order of the groups by key."""
 
     operation = OPERATION
     attributes = ("key", "value", "order")

@@ -13,7 +13,7 @@ from hsgen.runners.ranges import AnyRange
 
 
 class MergeCalls(Calls):
-    """Calls of a merge of two sorted arrays into a third one."""
+    """The checks of calls that merge two sorted arrays into a third one."""
 
     operation = OPERATION
     noun, verb, done, holder = "merge", "merge", "merged", "merger"
@@ -25,7 +25,7 @@ class MergeCalls(Calls):
             raise Usage(f"value {self.value}: merges take values of 4, 8 or 16 bytes, or none")
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
-        """See `Calls`; the function removes empty arrays from `ranges`, because they have no memory."""
+        """See `Calls`; the method removes inputs without items from `ranges`, because they have no memory to bind."""
         first, second = (ranges[role].size // self.size(role) for role in self.sources)
         options = replace(self.options, first_count=first)
         for role in [r for r in ranges if r not in self.written and not self.length(r, first + second, options)]:

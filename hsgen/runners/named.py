@@ -1,4 +1,4 @@
-"""Operations by name in the Python APIs: `Operation.arguments` alone determines the calls."""
+"""Calls of any operation, by its name, in the Python APIs.  `Operation.arguments` alone states the checks of calls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.runners.base import Calls, Numbers
 
 
 class NamedCalls(Calls):
-    """Calls of the operation `name`.
+    """The checks of calls of the operation `name`.
 
     Raises:
         Usage: there is no such operation, key type, value or order, or every algorithm of the operation needs a table

@@ -1,4 +1,4 @@
-"""Pack several key columns into one word per row, so that one sort of words replaces a sort of each column."""
+"""Packing of several key columns into one word per row, so that one sort of words replaces a sort by each column."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ from hsgen.runners.rows import Column
 WORDS = {4: "u32", 8: "u64"}
 """The key type of packed words, by the size of a word in bytes."""
 NAME = "hs_pack"
-"""The name of the kernel."""
-_WORD = 64  # bits of the widest word
+"""The name of the kernel that packs columns."""
+_WORD = 64  # the number of bits in the widest word
 
 By = Sequence[tuple[str, str]]
 """The key columns, each a pair of key type and order."""
 Pack = list[tuple[int, int]]
-"""The columns that have bits in a word, each a pair: the column's number, and its left shift in bits.  A negative shift
-is a shift to the right.
+"""The columns that have bits in a word: pairs of the column's index, and of the left shift of its bits into the word.
+
+A negative shift is a shift to the right.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The definitions that the text of the kernel needs in a kernel language, such as OpenCL C.
+    """The definitions, `head`, by which the text of the kernel compiles in a kernel language, such as OpenCL C.
 
-    HS_KERNEL comes before the kernel's name, HS_GLOBAL before pointers to arrays.  HS_ROW is the number of the
-    invocation.  The types are hs_u8 to hs_u64.
+    The text writes HS_KERNEL before the kernel's name, and HS_GLOBAL before pointers to arrays.  HS_ROW is the index of
+    the row that a lane packs.  The integer types are hs_u8 to hs_u64.
     """
 
     head: str
@@ -55,7 +56,7 @@ def _apart(sizes: Sequence[int]) -> list[Pack]:
 
 
 def _together(sizes: Sequence[int]) -> list[Pack]:
-    """Return packs of 64 bits, which may split columns; the first pack may have fewer bits."""
+    """Return packs of 64 bits each, which may split columns; the first pack may have fewer bits."""
     low = [sum(sizes[i + 1 :]) for i in range(len(sizes))]
     starts = range(0, sum(sizes), _WORD)
     parts = [
@@ -65,9 +66,9 @@ def _together(sizes: Sequence[int]) -> list[Pack]:
 
 
 def packs(by: By) -> list[Pack]:
-    """Return the packs of columns; each pack takes one sort.
+    """Return the packs into which columns are divided; each pack requires one sort.
 
-    Columns are split between packs only if this makes fewer packs.
+    A column is split between two packs only if splits reduce the number of packs.
     """
     sizes = [8 * _bytes(name) for name, _ in by]
     apart, together = _apart(sizes), _together(sizes)
@@ -75,14 +76,18 @@ def packs(by: By) -> list[Pack]:
 
 
 def _loaded(size: int, *, aligned: bool) -> str:
-    """Return the expression that loads a key: in one access if the key is aligned, otherwise byte by byte."""
+    """Return the expression that loads a key of `size` bytes: at once if it is aligned, otherwise byte by byte."""
     if aligned:
         return f"*(HS_GLOBAL const {_type(size)} *)at"
     return " | ".join(f"({_type(max(size, 4))})at[{b}] << {8 * b}" for b in range(size))
 
 
 def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, aligned: bool) -> str:
-    """Return the statements that store the ordered bits of a column (docs/reference/semantics.md) in the word."""
+    """Return the statements that combine a column with the word.
+
+    The column's bits are first transformed by its type and order (docs/reference/semantics.md).
+    number: the number of the column among the kernel's parameters.  word: the type of the word.
+    """
     name, order = column
     size, kind = _bytes(name), TYPES[name].kind
     of, sign = _type(size), f"(({_type(size)})1 << {8 * size - 1})"
@@ -98,9 +103,9 @@ def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, alig
 
 
 class Packing:
-    """The packing of the columns `by` into one word per row; `pack` describes the word.
+    """The packing of some of the columns `by` into one word per row; `pack` states which columns, and their shifts.
 
-    A word uses its lowest `bits` bits; the other bits are 0.  `size` is the number of bytes of a word.
+    A word uses its lowest `bits` bits; the other bits are 0.  `size` is the size of a word in bytes.
     """
 
     def __init__(self, by: By, pack: Pack) -> None:
@@ -111,18 +116,19 @@ class Packing:
         self.size = min(size for size in WORDS if 8 * size >= self.bits)
 
     def select(self, columns: Sequence[Column]) -> list[Column]:
-        """Return the columns that have bits in the words."""
+        """Return those of `columns` that have bits in the words."""
         return [columns[i] for i, _ in self._pack]
 
     def aligned(self, columns: Sequence[Column]) -> tuple[bool, ...]:
-        """Return True for each column whose keys all begin at multiples of their size."""
+        """Return for each column whether all of its keys begin at multiples of their size."""
         sizes = [_bytes(name) for name, _ in self._by]
         return tuple(c.at % size == 0 and c.pitch % size == 0 for c, size in zip(columns, sizes, strict=True))
 
     def text(self, aligned: Sequence[bool], language: Language) -> str:
-        """Return the text of the kernel.
+        """Return the text of the kernel that packs columns; `aligned` is a result of the method `aligned`.
 
-        The kernel's parameters are the words, the number of rows, and for each column its memory, first byte and pitch.
+        The kernel's parameters are the words, the number of rows, and for each column: its memory, the byte at which
+        its first key begins, and the distance in bytes between its keys.
         """
         word, parameters, body = _type(self.size), "", ""
         for i, (column, (_, shift), at_multiples) in enumerate(zip(self._by, self._pack, aligned, strict=True)):

@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The memory range of the array or buffer `argument`: `size` bytes from offset `at` of the memory `root`.
+    """The memory range of the caller's array or buffer `argument`: `size` bytes from byte `at` of the memory `root`.
 
-    Ranges of different roots never overlap.  The root is None for an array without elements.
+    Ranges of different roots never overlap.  The root of an array without elements is None.
     """
 
     argument: Any
@@ -33,10 +33,9 @@ AnyRange = TypeVar("AnyRange", bound=Range)
 
 
 def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str] | None:
-    """Return the names of the first two ranges that overlap and of which the call writes one or both; None if none do.
+    """Return the names of the first two overlapping ranges of which the call writes one or both; None if none overlap.
 
-    `used` has for each range its name, the range, the number of bytes that the call uses, and whether the call writes
-    them.
+    used: (name, range, number of bytes that the call uses, whether the call writes the range) for each range.
     """
     places = [x for x in used if x[2] > 0]
     for i, (name, a, size, written) in enumerate(places):
@@ -47,10 +46,14 @@ def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str]
 
 
 def in_place(ranges: Mapping[str, AnyRange], verb: str, *, discard: bool) -> dict[str, AnyRange]:
-    """Return the ranges by role; if the call is in place, each output gets the range of its input.
+    """Return the ranges by role; if the call is in place, the range of each output is that of its input.
+
+    A call is in place if each of its outputs is missing or begins with its input.
+    verb: the verb for the operation in messages.
+    discard: whether the call has no output for keys.
 
     Raises:
-        ValueError: keys would be sorted in place but values not, or values but not keys.
+        ValueError: the keys would be sorted in place but not their values, or only the values.
     """
     pairs = [("source", "destination")] * (not discard) + [("values", "values_out")] * ("values" in ranges)
     same = {to not in ranges or ranges[to].begins_with(ranges[from_]) for from_, to in pairs}

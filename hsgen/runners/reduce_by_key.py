@@ -18,17 +18,20 @@ from hsgen.runners.ranges import AnyRange
 
 
 def _reduced(value: Any) -> str:
-    """Return the type of values to reduce: "none" without values, "u32" if `value` only states a size of 4 bytes."""
+    """Return the type of the values to reduce, such as "f32"; "none" without values.
+
+    If `value` states only a size of 4 bytes, the type is "u32".
+    """
     if value is None or (isinstance(value, str) and value == "none"):
         return "none"
-    if not hasattr(type(value), "__index__"):  # `value` is not a number of bytes
+    if not hasattr(type(value), "__index__"):  # an integer would be the size of a value in bytes
         with suppress(Usage):
             return key_name(value)
     return "u32" if value_name(value) == "v4" else str(value)
 
 
 class ReductionCalls(Calls):
-    """Calls of a reduction of the runs of equal keys."""
+    """The checks of calls that reduce the runs of equal keys."""
 
     operation: Operation = OPERATION
     noun, verb, done = "reduction", "reduce", "reduced"
@@ -41,7 +44,7 @@ class ReductionCalls(Calls):
         self._number = number(value="u32" if self.value == "none" else self.value)
 
     def integers(self, n: Any, reduction: str) -> Numbers:
-        """Return the count and the reduction of a call."""
+        """Return the count of a call as an integer, and the name of its reduction."""
         return self.count(n), reduction
 
     def check_given(self, present: Container[str]) -> None:

@@ -1,5 +1,6 @@
-"""The keywords of the functions `topk` that give each row its own numbers: names, meanings and checks for all
-libraries.
+"""The keywords by which the functions `topk` of all array libraries take separate numbers for each row.
+
+The module has the names, the meanings and the checks of these keywords.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ class RowNumbers(TypedDict, total=False):
 
     All arrays but `count` have the shape of the input without the dimension along which elements are selected.
 
-    lengths: the number of elements that count in each row, from its start.
-    starts: the place of the first element that counts in each row; by default 0.  Indices in the result count from
-        this place.
+    lengths: the number of elements of each row that take part in the selection, from the row's start on.
+    starts: the position in each row of the first element that takes part; by default 0.  Indices in the result are
+        relative to this position.
     takes: the number of elements to select from each row, at most k.
-    count: one number; the first `count` rows, in the order of memory, count, and all further rows are treated as empty.
-    table_starts: for each row, the index in the flattened look-up table of the entry that belongs to the row's index 0.
+    count: a single number of rows.  In the order of memory, all rows after the first `count` are treated as empty.
+    table_starts: for each row, the position in the flattened look-up table of the entry for the row's index 0.
     """
 
     lengths: Any
@@ -32,28 +33,32 @@ class RowNumbers(TypedDict, total=False):
 
 
 NAMES = (*RowNumbers.__annotations__, "table")
-"""The names of the keywords, in order; the last is that of the look-up table.
+"""The names of the keywords, in order.  The last, `table`, is the look-up table.
 
-The result has the table's entry for each selected index.  An entry has 4 or 8 bytes.  The table has the shape of the
-input, with one entry for each element.  With `table_starts`, the table may have any shape.
+With a look-up table, the result also has the table's entry for each selected index.  An entry has 4 or 8 bytes.  The
+table has the shape of the input, with one entry for each element.  With `table_starts`, the table may have any shape.
 """
 _EACH = {"lengths": "length", "starts": "start", "takes": "k", "table_starts": "start"}
-"""For messages, what each array holds that has one number for every row."""
+"""The nouns in messages for an element of each array that has a number for every row."""
 BOUNDS = ("lengths", "starts", "count")
-"""The keywords that determine which elements count."""
+"""The keywords that determine which elements take part in the selection."""
 ENTRIES = (4, 8)
 """The possible sizes of an entry of the look-up table, in bytes."""
 
 
 class Selected(NamedTuple):
-    """The first elements of each row, and the index of each in its row."""
+    """A result of `topk`: the selected elements of each row, and the index of each element in its row."""
 
     values: Any
     indices: Any
 
 
 class SelectedEntries(NamedTuple):
-    """The first elements of each row, the index of each in its row, and the entry of each in the look-up table."""
+    """A result of `topk` with a look-up table.
+
+    values, indices: the selected elements of each row, and the index of each element in its row.
+    entries: the entry of the look-up table for each selected element.
+    """
 
     values: Any
     indices: Any
@@ -62,10 +67,12 @@ class SelectedEntries(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrays:
-    """What checks must know about the arrays of a library.
+    """The facts about the arrays of a library, which checks need.
 
-    kind: the class of arrays.  noun: what messages call such an array.  is_integer: a function that returns True for an
-    array of integers.  device: a function that returns the device of an array, or None.
+    kind: the class of arrays.
+    noun: the noun for an array in messages.
+    is_integer: a function that returns True for an array of integers.
+    device: a function that returns the device of an array, or None.
     """
 
     kind: Any
@@ -74,10 +81,12 @@ class Arrays:
     device: Callable[[Any], Any]
 
     def check(self, name: str, x: Any, meaning: str) -> Any:
-        """Return the type of the elements of `x` after a check that `x` is an array of integers.
+        """Return the element type of `x`, which must be an array of integers.
+
+        name, meaning: the name of the argument and the meaning of its elements, for messages.
 
         Raises:
-            TypeError: `x` is no such array.
+            TypeError: `x` is not an array of integers.
         """
         if not isinstance(x, self.kind):
             raise wrong_type(name, f"{self.noun} with {meaning}", x)
@@ -87,10 +96,10 @@ class Arrays:
 
 
 def keywords(named: Mapping[str, Any], names: Collection[str]) -> Mapping[str, Any]:
-    """Return the keywords of a call after a check of their names.
+    """Return the keywords `named` of a call, whose names must all be in `names`.
 
     Raises:
-        TypeError: there is no such keyword.
+        TypeError: a name is not in `names`.
     """
     for name in named:
         if name not in names:
@@ -99,10 +108,10 @@ def keywords(named: Mapping[str, Any], names: Collection[str]) -> Mapping[str, A
 
 
 def present(numbers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keywords of a call that are not None, in the order of `NAMES`.
+    """Return those keywords of a call that are not None, in the order of `NAMES`.
 
     Raises:
-        TypeError: there is no such keyword.
+        TypeError: a name is not in `NAMES`.
     """
     named = keywords(numbers, NAMES)
     return {name: named[name] for name in NAMES if named.get(name) is not None}

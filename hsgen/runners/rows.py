@@ -1,4 +1,4 @@
-"""The arguments of sorts of tables: key columns, arrays whose items move with the rows, and checks of both."""
+"""The arguments of sorts of rows by columns, and their checks: key columns, and arrays that move with the rows."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from hsgen.core.numbers import integer
 from hsgen.runners.gather import size_of_item
 from hsgen.runners.ranges import Range, overlapping
 
-_MOST_BYTES = 2**63 - 1  # greatest size of a record
+_MOST_BYTES = 2**63 - 1  # the greatest size of a record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
-    """The facts of an array: its memory range, its shape, and the name and size in bytes of its element type.
+    """The facts about an array of any library that checks need.
 
+    range: the memory range.
+    element, itemsize: the name of the element type, and its size in bytes.
     contiguous: whether the array is in C order.
     """
 
@@ -30,23 +32,24 @@ class Array:
     readonly: bool = False
 
     def item_bytes(self, name: str, size: int | None = None) -> int:
-        """Return the bytes of array[0], or `size` if it is not None."""
+        """Return the size of array[0] in bytes, or `size` if it is not None; `name` is the array's name in messages."""
         return size_of_item(self.itemsize, self.shape, name, contiguous=self.contiguous, item_bytes=size)
 
 
 Look = Callable[[Any, str], Array]
-"""A function that returns the facts of an array of an API; its arguments are the array and its name in messages.
+"""A function that returns the facts about an array; its arguments are the array and its name in messages.
 
 The function raises TypeError for an object that is not an array.
 """
 
 
 class Field:
-    """A key column inside of records: the key of record i starts at byte `offset` of records[i].
+    """A key column inside records: the key of row i starts at byte `offset` of record i.
 
     Args:
-        records: an array in C order; a record is records[i], or has `item_bytes` bytes.
+        records: an array in C order.  By default, record i is records[i].
         offset: the first byte of the key in a record.
+        item_bytes: the size of a record in bytes, if a record is not records[i].
 
     Raises:
         TypeError: a number is no integer.
@@ -60,9 +63,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A run of bytes of each record in the memory `root`; in record i, the run begins at byte at + i * pitch of the
-    memory.
-    """
+    """The place of a key column in memory: key i begins at byte at + i * pitch of the memory `root`."""
 
     root: Any
     at: int
@@ -71,7 +72,12 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key column of a call: its type, its bytes in memory, the number of rows, and its array, None for a `Field`."""
+    """A key column of a call.
+
+    column: the place of the keys in memory.
+    rows: the number of rows.
+    array: the memory range of the column's array; None for a `Field`.
+    """
 
     type: Type
     column: Column
@@ -86,11 +92,11 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An array whose items are put in order.
+    """An array whose items are put in the order of the sorted rows.
 
-    `source` and `to` are the memory of the input and of the output; both are the same range if the array is put in
-    order in place.  `rows` is the number of items, `item_bytes` the size of an item.  `name` and `to_name` are the
-    names of input and output in messages.
+    source, to: the memory of the input and of the output.  They are the same range if the result replaces the input.
+    rows, item_bytes: the number of items, and the size of an item in bytes.
+    name, to_name: the names of the input and of the output in messages.
     """
 
     source: Range
@@ -107,7 +113,9 @@ class Move:
 
 
 def key(column: Any, name: str, key_type: str, look: Look) -> Key:
-    """Check the type and the place of a key column; return the column.
+    """Return a key column of a call, after a check of its type and of its place in its array.
+
+    name, key_type: the name of the column in messages, and the key type that it must have.
 
     Raises:
         TypeError: the column is neither an array nor a field of an array.
@@ -130,13 +138,15 @@ def key(column: Any, name: str, key_type: str, look: Look) -> Key:
 
 
 def move(source: Any, to: Any, name: str, to_name: str, look: Look) -> Move:
-    """Check an array to be put in order and its output; return both.  Without `to`, the array is put in order in place.
+    """Return an array to put in order, with its output, after a check that both have items of the same number and size.
 
-    `name` and `to_name` are the names of both arrays in messages.
+    to: the output; None if the result replaces the array.
+    name, to_name: the names of both arrays in messages.
 
     Raises:
         TypeError: an argument is not an array.
-        ValueError: source and destination have items of different sizes, or different numbers of items.
+        ValueError: source and destination have items of different sizes, or different numbers of items, or the
+            destination is read-only.
     """
     before = look(source, name)
     after = before if to is None else look(to, to_name)

@@ -1,4 +1,4 @@
-"""Prefix sums in the Python APIs: the choice of a target's prefix sum, and the arrays of a call."""
+"""Prefix sums in the Python APIs: the choice of a target's prefix sum, and the checks of calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_COLUMNS = int(FIELDS["columns"].greatest or 1)
 
 
 class ScanCalls(Calls):
-    """Calls of a prefix sum of every column of a table."""
+    """The checks of calls that compute the prefix sums of every column of a table."""
 
     operation = OPERATION
     noun, verb, done = "sum", "sum up", "summed up"
@@ -39,9 +39,9 @@ class ScanCalls(Calls):
         self.items = f"rows of {self.columns}"
 
     def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
-        """Return a target and its prefix sum; the target is the one called `name`, or matches the device.
+        """Return the target `name` and its prefix sum; without a name, the target is the one that matches the device.
 
-        Without a name, the generic target is used if the matching target has no such sum.
+        If the matching target has no such prefix sum, the target "generic" is used.
 
         Raises:
             Usage: there is no such target, or no sum of this number of columns.
@@ -56,7 +56,7 @@ class ScanCalls(Calls):
         return self.length_of(ranges, numbers[0]), PLAIN
 
     def check_shape(self, role: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Check that an array is flat or a table in C order, and consists of whole rows."""
+        """Check that an array is a table in C order, or has one dimension and consists of whole rows."""
         name = self.names[role]
         if len(shape) > 1:
             if shape[1:] != (self.columns,):
@@ -68,7 +68,7 @@ class ScanCalls(Calls):
 
 
 def _labels(target: Target, key: str, columns: int, exclusive: bool) -> list[str]:
-    """Return the labels of a target's prefix sums with these parameters."""
+    """Return the names of the algorithms of a target that compute prefix sums with these parameters."""
     params = {a: target.sort(a, key).parts[0].params for a in _every(target, key)}
     return [a for a, p in params.items() if (getattr(p, "columns", 0), _exclusive(p)) == (columns, exclusive)]
 
@@ -78,7 +78,7 @@ def _exclusive(params: object) -> bool:
 
 
 def _every(target: Target, key: str) -> list[str]:
-    """Return the labels of all prefix sums of a target for an element type."""
+    """Return the names of all algorithms of a target that compute prefix sums of the element type `key`."""
     return [a for a in (*target.labels(key), *target.derived(key)) if operation(a) is OPERATION]
 
 

@@ -1,4 +1,4 @@
-"""Segmented sorts in the Python APIs: the arrays that a call needs."""
+"""Segmented sorts in the Python APIs: the options of a call, and the arrays that a call needs."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ UNSEGMENTED = "offsets is missing: give offsets, or segments where all are of eq
 
 
 class SegmentedCalls(Calls):
-    """Calls of a segmented sort."""
+    """The checks of calls that sort each segment of an array."""
 
     operation = OPERATION
     noun, verb, done = "sort", "sort", "sorted"
     hint = ", and the rows as segments={rows}"
 
     def integers(self, segments: Any, begin: Any, end: Any) -> Numbers:
-        """Return the numbers of a call as integers of Python."""
+        """Return the numbers of a call as Python integers; None for a missing number of segments."""
         return None if segments is None else integer("segments", segments, 0, MOST), *self.bits(begin, end)
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
@@ -44,7 +44,7 @@ class SegmentedCalls(Calls):
         return self.length_of(ranges, None), options
 
     def check_given(self, present: Container[str]) -> None:
-        """See `Calls`; if the sorter takes ends of segments, a call must have both offsets and ends, or neither."""
+        """See `Calls`; if the sorter has `segment_ends`, a call must have both offsets and ends, or neither."""
         signature = self.sort.signature
         if "other_values" in present and not signature.segment_ends:
             raise ValueError("ends is given; make the sorter with segment_ends=True")
@@ -56,7 +56,7 @@ class SegmentedCalls(Calls):
         check_sorted_values(self, present)
 
     def length(self, role: str, n: int, options: Options) -> int:
-        """See `Calls`; if the sorter takes ends, there are as many offsets as ends."""
+        """See `Calls`; a call with ends of segments uses as many offsets as ends."""
         ends = role == "other" and self.sort.signature.segment_ends
         return super().length("other_values" if ends else role, n, options)
 

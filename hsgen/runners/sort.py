@@ -1,4 +1,4 @@
-"""Sorts in the Python APIs: the options of a call, and its arrays."""
+"""Sorts in the Python APIs: the options of a call, and the arrays that a call needs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from hsgen.stages.attach import report_length, report_words
 
 
 class SortCalls(Calls):
-    """Calls of a sort of a whole array."""
+    """The checks of calls that sort a whole array."""
 
     operation = OPERATION
     verb, done = "sort", "sorted"
     hint = ", or sort {rows} rows with a SegmentedSorter: segments={rows}"
 
     def integers(self, n: Any, begin: Any, end: Any, discard: Any, shift: Any) -> Numbers:
-        """Return the numbers of a call as integers of Python."""
+        """Return the numbers of a call as Python integers."""
         bits = self.sort.plan.bits
         return self.count(n), *self.bits(begin, end), bool(discard), integer("shift", shift, 0, bits - 1)
 
@@ -40,7 +40,7 @@ class SortCalls(Calls):
         return self.length_of(ranges, n), options
 
     def scratch_bytes(self, n: Any, *, discard_keys: bool) -> int:
-        """Return the bytes of scratch memory of a sort of `n` keys.
+        """Return the size in bytes of the scratch memory that a sort of `n` keys needs.
 
         discard_keys: whether the sort is an argsort that discards its keys.
         """
@@ -52,7 +52,7 @@ class SortCalls(Calls):
         return report_length(self.sort, n) if role == "report" else super().length(role, n, options)
 
     def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
-        """Check that the sort supports the options of a call; return the options."""
+        """Return the options of a call, after a check that the sort supports them."""
         signature, bits = self.sort.signature, self.sort.plan.bits
         last = bits if end is None else end
         options = replace(self.options, begin=begin, end=last, discard=discard, device_count=device_count)
@@ -74,7 +74,10 @@ class SortCalls(Calls):
         return options
 
     def _shift(self, shift: int, has_report: bool) -> int:
-        """Check the shift of a call; return the shift, the lowest bit in which the keys of a run must agree."""
+        """Return the argument `shift`, after a check that it and the report suit the sort.
+
+        shift: the lowest bit in which the keys of a run must agree.
+        """
         if has_report != (report_words(self.sort) != (0, 0)):
             raise ValueError(
                 "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"
@@ -87,7 +90,10 @@ class SortCalls(Calls):
 
 
 def check_sorted_values(calls: Calls, present: Container[str]) -> None:
-    """Check for unexpected and missing values of a sort or an argsort."""
+    """Raise a ValueError if a call of a sort or an argsort has unexpected arrays of values, or lacks one.
+
+    present: the roles of the call's arrays.
+    """
     size, index = calls.sort.signature.value_bytes, calls.sort.signature.index
     for role, takes in (("values", size and not index), ("values_out", size)):
         if role in present and not takes:

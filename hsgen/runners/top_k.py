@@ -1,4 +1,4 @@
-"""Selections in the Python APIs: the keywords for per-row numbers, which all classes `TopK` share, and all checks."""
+"""Selections in the Python APIs: the keywords for numbers per row of classes and calls of `TopK`, and the checks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from hsgen.runners.row_numbers import keywords
 
 
 class Features(TypedDict, total=False):
-    """The keywords of the classes `TopK`: which numbers every call passes in device memory.
+    """The keywords of the classes `TopK`: whether each call passes certain numbers, as arrays in device memory.
 
     lengths: the length of each row.
     starts: the start and the length of each row.
     takes: the number of keys to select from each row.
     row_count: the number of rows.
-    value_starts: the start of each row's values, such as those of a page table.
+    value_starts: the index of the first value of each row, as for values in a page table.
     """
 
     lengths: bool
@@ -29,15 +29,15 @@ class Features(TypedDict, total=False):
 
 
 class Numbers(TypedDict, total=False):
-    """The keywords of calls of `TopK`: arrays in device memory with a 32-bit number for each row; `count` has one
-    number.
+    """The keywords of calls of `TopK`: arrays in device memory, with a 32-bit number for each row.
 
     lengths: the number of keys of each row, at most n / rows.
     starts: the index of the first key of each row; by default, row i begins at i * n / rows.
-    takes: the number of keys to select from each row, at most k.  The rest of the row's k results gets the key that is
-    last in order, and values whose bits are all 1.
-    count: the number of rows; further rows are neither read nor written.
-    value_starts: the index of the first value of each row; key i of a row has value number ``value_starts[row] + i``.
+    takes: the number of keys to select from each row, at most k.  The rest of the row's k results is filled with the
+    key that is last in the order, and with values whose bits are all 1.
+    count: a single number, the number of rows.  Later rows are neither read nor written.
+    value_starts: the index of the first value of each row.  The value of key i of a row has the index
+    ``value_starts[row] + i``.
     """
 
     lengths: Any
@@ -48,11 +48,11 @@ class Numbers(TypedDict, total=False):
 
 
 _FEATURES = {"lengths": "row_lengths", "starts": "row_starts", "takes": "row_takes"}
-"""For a keyword of `Features`, the feature of `Signature`; a keyword that is not listed has the name of its feature."""
+"""Maps keywords of `Features` to fields of `Signature`; a keyword that is absent here has the name of its field."""
 
 
 class TopKCalls(Calls):
-    """Calls of a selection of the first keys of rows; `features` states which per-row numbers a call has."""
+    """The checks of calls that select the first keys of rows; `features` states which numbers per row a call has."""
 
     operation = OPERATION
     verb, done = "select", "selected"
@@ -65,12 +65,15 @@ class TopKCalls(Calls):
         super().__init__(key, value, order, **on)
 
     def arrays(self, numbers: Numbers, **arrays: Any) -> tuple[Any, ...]:
-        """Return the arrays of a call in the order of `roles`; arguments are arrays by their names in Python."""
+        """Return the arrays of a call in the order of `roles`.
+
+        numbers, arrays: the arrays, by the names of the caller's arguments.
+        """
         by_name = {**arrays, **keywords(numbers, Numbers.__annotations__)}
         return tuple(by_name.get(self.names[role]) for role in self.roles)
 
     def check_given(self, present: Container[str]) -> None:
-        """See `Calls`; a call must have an array for each feature of the selection, and no other such array."""
+        """See `Calls`; a call must have exactly those arrays of numbers per row that the selection was made for."""
         switches = {feature: name for name, feature in _FEATURES.items()}
         for role, buffer in self.buffers.items():
             if not (feature := buffer.feature):
@@ -83,8 +86,10 @@ class TopKCalls(Calls):
         super().check_given(present)
 
     def length(self, role: str, n: int, options: Options) -> int:
-        """See `Calls`; without keys, nothing is selected.  Rows with separate starts may share keys and values, so at
-        least one item is required, not n.
+        """See `Calls`; if n is 0, a call uses no items.
+
+        If rows have separate starts, they may overlap, so the call may need fewer than n items of the source.  The
+        result is then 1, because the starts are known only on the device.
         """
         signature = self.sort.signature
         anywhere = role == "source" and signature.row_starts

@@ -1,1 +1,1 @@
-"""Stages that follow a sort in the same plan.  A stage is a report of run boundaries, or an epilogue."""
+"""Stages: launches that a plan runs after those of the sort, to report run boundaries or to run an epilogue."""

@@ -1,4 +1,4 @@
-"""Functions that append a stage to a sort.  A stage reports run boundaries, or runs an epilogue."""
+"""Functions that append a stage to a sort: a report of run boundaries, or an epilogue."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.stages import epilogue, run_boundaries
 
 
 def fit(signature: Signature, operation: str) -> None:
-    """Check that the stage of a signature is valid, and that the operation supports the stage.
+    """Check that the stage that a signature asks for is valid, and that the operation supports it.
 
     operation: "" for a sort, otherwise the name of the operation.
 
@@ -27,7 +27,10 @@ def fit(signature: Signature, operation: str) -> None:
 def followed(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], key: KeyType, signature: Signature, device: Device
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, extended by those of the signature's stage, if it has one."""
+    """Return the kernels and the plan of a sort, extended by the kernels and launches of the signature's stage.
+
+    Without a stage, they are returned unchanged.
+    """
     if signature.run_boundaries:
         return run_boundaries.appended(kernels, plan, parts, run_boundaries.shape(key, signature, device))
     if signature.epilogue:
@@ -36,7 +39,10 @@ def followed(
 
 
 def report_words(sort: Sort) -> tuple[int, int]:
-    """Return the size of a sort's report as (32-bit words, further words per key); (0, 0) without a report."""
+    """Return the size of a sort's report: a number of 32-bit words, and a number of further words per key.
+
+    (0, 0) means that the sort has no report.
+    """
     always = operations.of(sort).report
     if always != (0, 0):
         return always

@@ -1,11 +1,11 @@
 """Epilogues.  An epilogue is user code that an additional launch after a sort applies to every sorted key.
 
-The user passes a *fragment*, a Jinja template with a macro `epilogue`.  The macro takes some of `ARGUMENTS` by name,
-and expands to statements that use only names which all dialects define (docs/guides/epilogue.md).  The launch reads the
-sorted keys once.
+The user passes a *fragment*, a Jinja template with a macro `epilogue`.  The names of the macro's parameters are some of
+`ARGUMENTS`.  The macro expands to statements that every kernel language supports (docs/guides/epilogue.md).  The launch
+reads the sorted keys once.
 
-An epilogue cannot run in the last pass of a sort.  Often only the device knows which pass is last.  Besides, a pass
-that scatters keys does not have adjacent sorted keys together.
+An epilogue has a launch of its own, because it cannot run in the last pass of a sort.  Often only the device knows
+which pass is last.  Besides, a work-group that scatters keys does not have the preceding key of each key.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from hsgen.system import folders, processes
 ARGUMENTS = ("i", "key", "before", "value", "report", "shift", "n")
 """The arguments that a fragment's macro may take.
 
-i: the index of the key.
+i: the index of the key in sorted order.
 key: the key.
-before: the preceding key.
-value: a word of the key's value.
-report: a word of the report.
-shift: the second number of the call.
+before: the preceding key in sorted order.
+value: a function that gives a 32-bit word of the key's value.
+report: a function that gives a 32-bit word of the report.
+shift: the number that a caller passes as `shift` (`Options.shift`).
 n: the count.
 """
 NAME = sandbox.MACRO
@@ -51,9 +51,8 @@ class Epilogue:
     """A parsed fragment.
 
     arguments: the names of the arguments that the macro takes.
-    report_words: the number of 32-bit words in the report that do not depend on n.
-    report_words_per_key: the number of further words in the report for each key.
-    changes_keys: whether the statements change keys.
+    report_words, report_words_per_key: for n keys, the report has report_words + report_words_per_key * n 32-bit words.
+    changes_keys: whether the statements may change keys.
     body: the statements to which the macro expands, with placeholders for the arguments.
     """
 
@@ -71,19 +70,19 @@ class Epilogue:
     def uses(self, argument: str) -> bool:
         """Whether the statements use an argument.
 
-        Only used arguments become variables, because compilers warn of unused variables.
+        Kernels define no variables for the other arguments, because compilers warn of unused variables.
         """
         return any(match[1] == argument for match in _PLACE.finditer(self.body))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How the sorted keys are distributed over work-groups, and the fragment.
+    """The parameters of the epilogue's kernel: how it distributes the sorted keys over work-groups, and the fragment.
 
-    value_words: the 32-bit words of a value.
-    text: the fragment.
-    work_group: the lanes of a work-group.  1 means that a sequential lane iterates over the keys.
-    rows: the keys per lane of a tile.
+    value_words: the number of 32-bit words in a value.
+    text: the text of the fragment.
+    work_group: the number of lanes in a work-group.  If it is 1, the lane iterates over its keys.
+    rows: the number of keys of a tile that each lane processes.
     groups: the greatest number of work-groups.  Each work-group processes consecutive tiles.
     """
 
@@ -102,7 +101,7 @@ class Shape:
 
 @cache
 def _read(text: str) -> Mapping[str, Any]:
-    """Run `hsgen.stages.sandbox` on a fragment in a separate process, and return its answer."""
+    """Render a fragment by `hsgen.stages.sandbox` in a separate process, and return the answer of that process."""
     if len(text) > _LENGTH:
         raise Usage(f"epilogue: more than {_LENGTH} characters; {_HINT}")
     if not text.isascii() or not all(c.isprintable() or c in "\n\t" for c in text):
@@ -146,9 +145,9 @@ def parsed(text: str) -> Epilogue:
 
 
 def statements(epilogue: Epilogue, values: Mapping[str, str], value_words: int) -> str:
-    """Return the statements of an epilogue, with the placeholders replaced.
+    """Return the statements of an epilogue with expressions in place of the placeholders.
 
-    values: the text that replaces each argument.
+    values: the expression for each argument.
     value_words: the number of 32-bit words in a value.
     """
 
@@ -163,7 +162,10 @@ def statements(epilogue: Epilogue, values: Mapping[str, str], value_words: int) 
 
 
 def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) -> Epilogue:
-    """Return the epilogue.  Raise `Usage` if its arguments or settings (`numbers`) are invalid."""
+    """Return an epilogue with these arguments and settings; raise `Usage` if they are invalid.
+
+    numbers: the values of `hsgen.stages.sandbox.SETTINGS`.
+    """
     for name in arguments:
         if name not in ARGUMENTS:
             raise Usage(f"epilogue: unknown argument {name}; the arguments are {', '.join(ARGUMENTS)}")
@@ -210,9 +212,9 @@ def fit(signature: Signature, operation: str) -> None:
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
-    """Return the distribution of keys over work-groups.
+    """Return the parameters of the epilogue's kernel.
 
-    If the device's local memory is ordinary memory, at most 8 sequential lanes process the keys.
+    If the device's local memory lies in ordinary memory, as on CPUs, there are at most 8 work-groups of one lane.
     """
     serial = device.local == "memory"
     lanes = 1 if serial else 1 << min(256, device.work_group).bit_length() - 1
@@ -260,7 +262,7 @@ def appended(
 
 
 def moved(tiling: Shape, n: int) -> int:
-    """Return the bytes that the launch reads and writes for `n` keys, without those of the report."""
+    """Return the number of bytes of keys and values that the launch reads and writes for `n` keys."""
     epilogue = parsed(tiling.text)
     values = 4 * tiling.value_words if "value" in epilogue.arguments else 0
     return n * (tiling.key.bytes * (2 if epilogue.changes_keys else 1) + values)

@@ -1,11 +1,13 @@
 """Run boundaries: launches after a sort that report where runs of equal keys start.
 
-Word 0 of the report is the number of runs.  The indices of their first keys follow in ascending order.  The launches
-read the sorted keys once.  First, work-groups mark run boundaries in a bitmap and count them.  The bitmap reuses the
-scratch of the sort.  Then a kernel scans the counts of work-groups, and the last kernel converts the bitmap to indices.
+Word 0 of the report is the number of runs.  The indices of the runs' first keys follow in ascending order.  The
+launches read the sorted keys once.  For up to a tile of keys, a single kernel stores the report.  For more keys, a
+first kernel marks the run boundaries in a bitmap with one bit per key, and counts the boundaries of each work-group.  A
+second kernel scans these counts.  A third kernel converts the bitmap to indices.  The bitmap reuses the scratch of the
+sort.
 
-Kernels compare the bits of keys, for all key types and orders.  The key transform does not change whether two keys
-differ above a bit, so its result is not needed.
+Keys of all types and orders are compared without the key transform.  The transform does not change whether two keys
+differ in bit `shift` or a higher bit.
 """
 
 from __future__ import annotations
@@ -27,17 +29,17 @@ KEYS = Buffer(name="keys", read_only=True)
 REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u32")
 BITMAP = Buffer(name="bitmap", type="u32")
 NAMES = ("boundaries_single", "boundaries_count", "boundaries_spine", "boundaries_place")
-"""The names of the kernels.  The first serves up to a tile of keys; the other three together serve more keys."""
+"""The names of the kernels.  The first kernel alone serves up to a tile of keys; the other three serve more keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How the keys are distributed over work-groups.
+    """The parameters of the kernels: how they distribute the sorted keys over work-groups.
 
-    work_group: the lanes of a work-group, a power of two.  1 means that a sequential lane iterates over the keys.
-    items: the keys per lane of a tile: 32, unless lanes are sequential.
+    work_group: the number of lanes in a work-group, a power of two.  If it is 1, the lane iterates over its keys.
+    items: the number of keys of a tile that each lane processes; 32 if a work-group has more than one lane.
     groups: the greatest number of work-groups.  Each work-group processes several tiles.
-    begin: the first bit of the key.
+    begin: the first bit of the key in its word; 32 if the word packs a value and a key.
     """
 
     key: KeyType
@@ -50,25 +52,25 @@ class Shape:
     def tile(self) -> int:
         """The number of keys that a work-group processes at once.
 
-        The keys of a sequential lane are a multiple of this number, except at the end of the array.
+        Each work-group processes whole tiles, except at the end of the array.
         """
         return self.work_group * self.items
 
     @property
     def serial(self) -> bool:
-        """Whether lanes are sequential."""
+        """Whether work-groups have a single lane."""
         return self.work_group == 1
 
     @property
     def room(self) -> int:
-        """The bytes of scratch for the counts of work-groups, a multiple of 1024."""
+        """The size in bytes of the scratch for the counts of work-groups, a multiple of 1024."""
         return aligned(4 * (self.groups + 1))
 
     @property
     def bindings(self) -> dict[str, Binding]:
         """The bindings of the kernels' buffers by name.
 
-        The bitmap starts after `room` bytes, and reuses the scratch of the sort.
+        In scratch, the bitmap starts after the `room` bytes of counts, where the scratch of the sort starts, too.
         """
         return {
             "keys": Binding(role="destination"),
@@ -79,10 +81,10 @@ class Shape:
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
-    """Return the distribution of keys over work-groups.
+    """Return the parameters of the kernels.
 
-    On a CPU, at most 8 sequential lanes process the keys: local memory is ordinary memory, and lanes share no
-    registers.
+    On CPUs, and on devices whose work-groups have fewer than 32 lanes, there are at most 8 work-groups of one lane.
+    A CPU is recognized by local memory in ordinary memory and an unknown number of registers.
     """
     begin = key.bits // 2 if signature.value == "packed" else 0
     if (device.local == "memory" and not device.registers) or device.work_group < 32:
@@ -109,9 +111,9 @@ def appended(
 ) -> tuple[tuple[Kernel, ...], Plan]:
     """Return the kernels and the plan of a sort, extended by the kernels and launches for run boundaries.
 
-    The counts of work-groups are at the start of scratch, and the scratch of the sort follows.  After the sort, only
-    the sort's status word is still needed.  At least one byte per key of the sort's scratch precedes the status word.
-    The bitmap, with one bit per key, reuses these bytes.
+    Scratch begins with the counts of work-groups; the scratch of the sort follows.  The bitmap overwrites the start of
+    the sort's scratch with one bit per key.  It does not reach the sort's status words (`DeviceStatus`), which callers
+    read later, because at least one byte per key precedes them.
     """
     rows = [(k, _step(k, tiling, plan.max_n)) for k in _kernels(parts, tiling)]
     rows = [(kernel, step) for kernel, step in rows if not step.guard.empty]
@@ -147,9 +149,10 @@ def words() -> Words:
 
 
 def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
-    """Return the kernels.
+    """Return the kernels, in the order of `NAMES`.
 
-    As their algorithm they have that of the sort's first part, because they use names that its templates define.
+    Their algorithm and parameters are those of the sort's first part, because their templates use names that the
+    algorithm's templates define.
     """
     rows = (
         (NAMES[0], f"find the runs of up to {tiling.tile} keys", (KEYS, REPORT)),
@@ -178,7 +181,7 @@ def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
 def _arrays(name: str, tiling: Shape) -> tuple[Array, ...]:
     """Return the local arrays of a kernel.
 
-    Sequential lanes look up the set bits of a byte in `table`.  Lanes that are not sequential use sums and bitmaps.
+    If work-groups have a single lane, the last kernel looks up the set bits of a byte in the array `table`.
     """
     if tiling.serial:
         return (Array(name="table", type="u32", count=256),) if name == NAMES[3] else ()
@@ -190,7 +193,10 @@ def _arrays(name: str, tiling: Shape) -> tuple[Array, ...]:
 
 
 def _step(kernel: Kernel, tiling: Shape, max_n: int) -> Step:
-    """Return the launch of a kernel.  The kernel for up to a tile of keys also runs for n = 0, to report 0 runs."""
+    """Return the step that launches a kernel.
+
+    The kernel for up to a tile of keys also runs for n = 0, to report 0 runs.
+    """
     few, one = kernel.name == NAMES[0], kernel.name in (NAMES[0], NAMES[2])
     return Step(
         kernel=kernel.name,
@@ -202,7 +208,7 @@ def _step(kernel: Kernel, tiling: Shape, max_n: int) -> Step:
 
 
 def moved(tiling: Shape, step: Step, n: int) -> int:
-    """Return the bytes that a launch reads and writes for `n` keys, all of which differ."""
+    """Return the number of bytes that a launch reads and writes for `n` keys, all of which differ."""
     keys, places, bits = n * tiling.key.bytes, 4 * (n + 1), -(-n // tiling.tile) * tiling.tile // 8
     words = 4 * tiling.groups
     return dict(zip(NAMES, (keys + places, keys + bits + words, 2 * words, bits + words + places), strict=True))[

@@ -36,9 +36,10 @@ _WARM = (
     "{{ x }}",
     "{%",
 )
-"""Templates that are rendered before the process gives up the right to open files.
+"""Templates that the process renders before it gives up the right to open files.
 
-They make Jinja import its remaining modules.  Some of them are invalid on purpose.
+Rendering these templates makes Jinja import all modules that it needs later.  Some templates are invalid on purpose,
+for the modules that errors need.
 """
 
 
@@ -61,7 +62,7 @@ class _Sandbox(ImmutableSandboxedEnvironment):
     def is_safe_callable(self, obj: Any) -> bool:
         """Whether a template may call an object.
 
-        Undefined names are permitted here, because Jinja itself raises an error for their calls.
+        Undefined names are permitted here, because Jinja raises a clearer error if a template calls an undefined name.
         """
         if isinstance(obj, MethodType):
             return isinstance(obj.__self__, LoopContext)
@@ -112,7 +113,7 @@ def _environment() -> jinja2.Environment:
 
 
 def place(name: str) -> str:
-    """Return the placeholder that stands for an argument in the statements of an epilogue."""
+    """Return the placeholder for an argument in the statements of an epilogue, which `epilogue.statements` replaces."""
     return f"\1{name}\2"
 
 

@@ -12,11 +12,13 @@ from typing import Any
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.system import folders, processes, toolchain
 
-PATIENCE = 60.0  # seconds, for programs that normally end at once
+PATIENCE = 60.0  # the time limit in seconds of programs that normally end at once
 
 
 def c_compiler() -> list[str]:
-    """Return the command of a C compiler: that of the variable CC, else the first of cc, gcc, clang and ziglang's zig.
+    """Return the command of a C compiler: the environment variable CC, or the first of cc, gcc, clang and zig.
+
+    The compiler zig is that of the Python package ziglang.
 
     Raises:
         Unavailable: there is no C compiler.
@@ -33,14 +35,14 @@ def c_compiler() -> list[str]:
 
 
 def shared_c99() -> list[str]:
-    """Return the command that compiles C99 for a shared library, with the compiler of `c_compiler`."""
+    """Return the command by which the compiler of `c_compiler` compiles C99 for a shared library."""
     return [*c_compiler(), "-std=c99", "-O1", "-fPIC"]
 
 
 def complaint(done: subprocess.CompletedProcess[str], words: Sequence[str]) -> str:
-    """Return the first line of a failed compiler's output that contains one of the words.
+    """Return the first line of a failed compiler's output that contains one of `words`, such as "error".
 
-    If no line contains a word, return the last line.  If there is no output, return the exit code.
+    If no line contains any of the words, return the last line.  If there is no output, return the exit code as text.
     """
     lines = (done.stdout + done.stderr).splitlines()
     relevant = [x for x in lines if any(w in x for w in words)] or lines[-1:]
@@ -48,7 +50,7 @@ def complaint(done: subprocess.CompletedProcess[str], words: Sequence[str]) -> s
 
 
 def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Run an external program and return its output.
+    """Run an external program and return its result; `more` are further arguments of `toolchain.run`.
 
     Raises:
         Wrong: the program does not end within `seconds`.
@@ -60,9 +62,9 @@ def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.Compl
 
 
 def library(source: Path, *libraries: str) -> Path:
-    """Return the path of a shared library of one file of C99, which is built unless hsgen's cache has it.
+    """Return the path of a shared library with the C99 file `source`; build the library unless hsgen's cache has it.
 
-    libraries: options of the linker, such as "-ldl".
+    libraries: linker options for other libraries, such as "-ldl".
 
     Raises:
         Unavailable: there is no C compiler, or no cache.

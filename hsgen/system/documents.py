@@ -1,6 +1,7 @@
 """Readers with size limits for untrusted files, such as targets, budgets, benchmark records and device records.
 
-An unreadable file raises `Usage`.  Its message has one line with the file, the problem, and the caller's hint.
+If a file cannot be read, the functions raise `Usage` with a message of one line: the file, the problem, and the
+caller's hint.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ from hsgen.core.errors import Usage
 TOML_BYTES = 1 << 18
 JSON_BYTES = 1 << 25
 PARTS = 16
-"""The greatest number of parts of a dotted TOML key; the time of the TOML parser grows with its square."""
-_LONG_KEY = re.compile(
-    rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{PARTS},}}+"""  # possessive: linear time
-)
+"""The greatest number of parts in a dotted TOML key.
+
+The limit is needed because the time of the TOML parser grows with the square of this number.
+"""
+# possessive quantifiers, such as ++, let the search take linear time
+_LONG_KEY = re.compile(rf"""(?<![\w.-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){{{PARTS},}}+""")
 
 
 def text(path: Path, hint: str, *, most: int = TOML_BYTES, name: str = "") -> str:
     """Return the text of a UTF-8 file of at most `most` bytes; every line ends with "\\n".
 
-    hint: the advice in messages.  name: the file's name in messages; by default its path.
+    hint: the end of messages, advice for the user.
+    name: the file's name in messages; by default its path.
 
     Raises:
         Usage: the file cannot be read, is not a regular file, is too long, or is not UTF-8.
@@ -50,7 +54,7 @@ def text(path: Path, hint: str, *, most: int = TOML_BYTES, name: str = "") -> st
 
 
 def decoded(data: bytes, name: str, hint: str) -> str:
-    """Return bytes as text.
+    """Return the text that the bytes encode in UTF-8; `name` and `hint` are for messages.
 
     Raises:
         Usage: the bytes are not UTF-8.
@@ -68,7 +72,7 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
         Usage: the text is not TOML, starts with a byte order mark, or is nested too deeply.  Usage is also raised if a
             key or a number is too long.
     """
-    import tomllib  # `hsgen verify` reads no TOML
+    import tomllib  # imported only here, because `hsgen verify` reads no TOML
 
     if content.startswith("\ufeff"):
         raise Usage(f"{name}: starts with a byte order mark; save it as UTF-8 without one")
@@ -80,7 +84,7 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
         _no(name, str(e), hint)
     except RecursionError:
         _no(name, "is nested too deeply", hint)
-    except ValueError:  # int() raises it for more digits than Python converts
+    except ValueError:  # raised by int() for more digits than Python converts
         _no(name, "has a number of too many digits", hint)
 
 

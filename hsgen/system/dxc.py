@@ -1,4 +1,7 @@
-"""DXC, the HLSL compiler.  DXC is a program, or the library of a package on PyPI, which a child process loads."""
+"""DXC, the HLSL compiler.
+
+DXC is a program, or a shared library in the Python package compushady, which a child process loads.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,17 @@ from hsgen.system import folders, processes, toolchain
 PACKAGE = "compushady"
 INSTALL = "put dxc on the PATH, or pip install --no-deps compushady==0.17.5 (which needs g++ and libvulkan-dev)"
 VARIABLE = "HSGEN_DXC"
-"""The environment variable that names the program or the library.  Its empty value disables DXC."""
+"""The environment variable that names the program or the library.  An empty value disables DXC."""
 _SECONDS = 300
 
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """DXC on this machine.  identity: "DXC" with the version of the program or a hash of the library."""
+    """DXC on this machine.
+
+    path: the path of the program, or of the library.
+    identity: "DXC" with the version of the program, or with a hash of the library.
+    """
 
     path: Path
     identity: str
@@ -41,9 +48,10 @@ class Compiler:
 
 @cache
 def compiler() -> Compiler | None:
-    """Return the compiler that `VARIABLE` names, by default dxc on the PATH; if it is missing, the package's library.
+    """Return the compiler: the program or library that `VARIABLE` names, or by default the program dxc on the PATH.
 
-    Return None if there is no DXC, or if `VARIABLE` names a missing library.
+    If that program is missing, return the library of the package.  Return None if there is no DXC, if `VARIABLE` is
+    empty, or if it names a missing library.
     """
     chosen = os.environ.get(VARIABLE)
     if chosen == "":
@@ -74,7 +82,9 @@ def _library(path: Path) -> Compiler | None:
 
 
 def compiled(text: str, arguments: Sequence[str], using: Compiler | None = None) -> bytes:
-    """Return what DXC compiles a text to: DXIL, or SPIR-V if the arguments request SPIR-V.  Results are cached.
+    """Return the binary to which DXC compiles a text: DXIL, or SPIR-V if the arguments request SPIR-V.
+
+    Results are cached.  `using` is the compiler; by default that of `compiler`.
 
     Raises:
         Unavailable: there is no DXC.
@@ -98,7 +108,7 @@ def compiled(text: str, arguments: Sequence[str], using: Compiler | None = None)
         if done.returncode or not out.is_file():
             raise Wrong(_problem(done))
         data = out.read_bytes()
-    with suppress(Unavailable):  # if the cache cannot keep the result, DXC compiles the text again next time
+    with suppress(Unavailable):  # without a usable cache, DXC compiles the text again next time
         folders.keep(entry, data)
     return data
 
@@ -106,5 +116,5 @@ def compiled(text: str, arguments: Sequence[str], using: Compiler | None = None)
 def _problem(done: subprocess.CompletedProcess[str]) -> str:
     lines = [x for x in (done.stderr + done.stdout).splitlines() if x.strip()]
     first = next((x for x in lines if "error" in x.lower()), (lines or ["no reason given"])[-1])
-    first = re.sub(r"^\S+?:(?=\d+:\d+:)", "line ", first)  # the path of the file
+    first = re.sub(r"^\S+?:(?=\d+:\d+:)", "line ", first)  # the text replaced is the path of a temporary file
     return f"DXC {'crashes with ' if done.returncode < 0 else ''}{processes.status(done.returncode)}: {first}"

@@ -1,8 +1,8 @@
 """The program of the child process that compiles with DXC's library.
 
-The library has a COM interface: a method is called by its position in a table of functions.  The process reads a
-request as JSON from stdin: the paths of the library, of the text and of the output, and DXC's arguments.  The process
-writes DXC's messages to stderr.
+The library has COM interfaces, whose methods are called by their positions in a table of functions.  The process reads
+a request as JSON from stdin: the paths of the library, of the HLSL text and of the output, and DXC's arguments.  DXC's
+messages go to stderr.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _COMPILER, _COMPILER_3 = "73e22d93-e6ce-47f3-b5bf-f0664f39c1b0", "228b4687-5a6a-
 _RESULT = "58346cda-dde7-4497-9461-6f87af5e0659"
 _UTF8 = 65001
 _FIRST = 5
-"""The position, in the table of an interface, of the first method that the interface does not inherit.
+"""The position in an interface's table of the first method that the interface does not inherit.
 
-Three methods of IUnknown and two destructors come first (DXC before 1.8 on Linux).
+Before it come three methods of IUnknown and, in DXC before 1.8 on Linux, two destructors.
 """
 
 

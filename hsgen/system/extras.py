@@ -6,10 +6,9 @@ from hsgen.system import resources
 
 
 def command(extra: str) -> str:
-    """Return the pip command that installs the packages of an extra of hsgen.
+    """Return the pip command that installs the packages of hsgen's extra `extra`, such as "cpu-device".
 
-    If hsgen is installed, pip knows these packages from the metadata of the installation.  If hsgen runs from a
-    checkout without an installation, pip needs the path of the checkout.
+    If hsgen is not installed but runs from a checkout, the command has the path of the checkout.
     """
     from importlib import metadata  # slow to import, and rarely needed
 

@@ -1,7 +1,7 @@
 """Private folders of this user: caches, and temporary folders that are removed when the process ends.
 
-A cached file may be loaded as code (a library, kernels), so no other user may be able to write to a cache.  A cache
-entry ends with the SHA-256 of its data, because a full disk or a crash can truncate the entry.
+Some cached files are loaded as code, such as libraries and kernels, so other users must not be able to write to a
+cache.  Each file ends with the SHA-256 of its data, because a full disk or a crash can truncate the file.
 """
 
 from __future__ import annotations
@@ -22,11 +22,14 @@ from pathlib import Path
 from hsgen.core.errors import Notice, Unavailable
 
 FORM = 2
-"""The format number of cache entries, which is part of the folder names.  Format 1 had no digest after the data."""
+"""The number of the format of cached files, which is part of the folder names.
+
+Files of format 1 had no SHA-256 after the data.
+"""
 
 _DIGEST = hashlib.sha256().digest_size
 _temporary: set[Path] = set()
-_stand_ins: dict[tuple[str, str], Path] = {}  # temporary folders that replace caches, by name and reason
+_stand_ins: dict[tuple[str, str], Path] = {}  # temporary folders in place of unusable caches, by name and reason
 _lock = threading.Lock()
 
 
@@ -40,7 +43,7 @@ def temporary() -> Path:
     atexit.register(sweep)
     try:
         path = Path(tempfile.gettempdir()) / f"hsgen-{secrets.token_hex(8)}"
-        _temporary.add(path)  # first, so that a signal before the next line leaves no folder
+        _temporary.add(path)  # before mkdir, so that `sweep` removes the folder even if a signal arrives in between
         path.mkdir(mode=0o700)
     except OSError as e:
         raise Unavailable(f"no temporary folder can be made ({e.strerror}); name a place for it in TMPDIR") from None
@@ -110,7 +113,7 @@ def lasting(name: str) -> Path:
 
 
 def _place(name: str) -> tuple[Path, str | None]:
-    """Return the path of a cache folder, and the reason if it is unsafe or unusable, else None.
+    """Return the path of a cache folder, and the reason why it is unsafe or unusable; None if it can be used.
 
     A missing folder is created.
     """
@@ -120,7 +123,7 @@ def _place(name: str) -> tuple[Path, str | None]:
 
 
 def _stand_in(name: str, why: str) -> Path:
-    """Return the temporary folder that replaces a cache; warn with `why` when the folder is created."""
+    """Return the temporary folder that replaces a cache for the reason `why`; warn when the folder is created."""
     with _lock:
         if (name, why) not in _stand_ins:
             warnings.warn(why, Notice, stacklevel=4)
@@ -129,7 +132,7 @@ def _stand_in(name: str, why: str) -> Path:
 
 
 def problem(*names: str) -> str | None:
-    """Return the reason if one of these cache folders of other programs is unsafe or unusable, or None.
+    """Return the reason why one of these caches of other programs is unsafe or unusable; None if none is.
 
     Missing folders are created.
     """
@@ -138,9 +141,9 @@ def problem(*names: str) -> str | None:
 
 
 def _problem(base: Path) -> str | None:
-    """Return the reason if a folder cannot contain caches, or None; create a missing folder.
+    """Return the reason why a folder cannot contain caches; None if it can.  A missing folder is created.
 
-    Another user must not be able to replace what is in the folder.
+    Other users must not be able to replace what is in the folder.
     """
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -156,7 +159,7 @@ def _problem(base: Path) -> str | None:
 
 
 def _create(place: Path) -> str | None:
-    """Create a missing folder, for this user only; return the reason if the folder is unusable, or None."""
+    """Create a missing folder, for this user only; return the reason why the folder is unusable, or None."""
     try:
         place.mkdir(mode=0o700, exist_ok=True)
         status = place.lstat()

@@ -17,11 +17,11 @@ _ENDING = tuple(signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP")
 def deferred() -> Iterator[Callable[[], None]]:
     """Defer SIGINT, SIGTERM and SIGHUP until the context ends; yield a function that raises if a signal has arrived.
 
-    When the context ends, the previous handler receives the first signal that arrived.  If the handler raises, its
-    exception replaces that of the yielded function.
+    When the context ends, the first signal that has arrived is sent again, to the previous handler.  If the handler
+    raises an exception, it replaces that of the yielded function.
 
     Raises:
-        KeyboardInterrupt, Terminated: the yielded function raises them, after SIGINT and after another signal.
+        KeyboardInterrupt, Terminated: raised by the yielded function after SIGINT, and after any other signal.
     """
     came: list[int] = []
 

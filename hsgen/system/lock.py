@@ -13,7 +13,7 @@ from pathlib import Path
 from hsgen.core.errors import Usage, shown
 from hsgen.system.tree import Tree, opened
 
-PATIENCE = 10.0  # seconds; a command holds the lock while it moves files into place, but not while it renders them
+PATIENCE = 10.0  # seconds; commands hold the lock only while they move files into place, not while they render files
 _PAUSE = 0.01  # seconds between two attempts to lock
 _UNKNOWN = (errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EBADF)
 """The errors by which a file system shows that it has no locks; commands then run without a lock."""
@@ -23,8 +23,8 @@ _UNKNOWN = (errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS, errno.EINVAL, errno.EB
 def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambda: None) -> Iterator[Tree | None]:
     """Open and lock a folder, and yield it; yield None if the folder does not exist.
 
-    write: whether the lock is exclusive; by default it is shared.  check: a function that is called repeatedly while
-    the lock is not free, and may raise to end the wait.
+    write: whether the lock is exclusive; by default it is shared.
+    check: a function that is called repeatedly while the lock is not free; it may raise an exception to end the wait.
 
     Raises:
         Usage: the path is a file, or another process holds the lock for more than `PATIENCE` seconds.
@@ -42,7 +42,10 @@ def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambd
 
 
 def _still(tree: Tree) -> bool:
-    """Whether the folder is still at its path; another process may have removed it before this process got the lock."""
+    """Whether the locked folder is still at its path.
+
+    Another process may have removed the folder before this process got the lock.
+    """
     if tree.descriptor is None:
         return True
     with suppress(OSError):
@@ -62,9 +65,9 @@ def _wait(stack: ExitStack, tree: Tree, write: bool, until: float, check: Callab
 if sys.platform == "win32":
 
     def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
-        """Return a function that tries to lock a file in the user's temporary folder: Windows cannot lock folders.
+        """Return a function that tries to lock a file in the user's temporary folder, and returns whether it succeeded.
 
-        The lock is always exclusive, for readers too.
+        Windows cannot lock the folder itself.  The lock is always exclusive, for readers, too.
         """
         import hashlib
         import msvcrt
@@ -86,9 +89,9 @@ if sys.platform == "win32":
 else:
 
     def _attempt(stack: ExitStack, tree: Tree, write: bool) -> Callable[[], bool]:
-        """Return a function that tries to lock the folder itself, so that no lock file remains.
+        """Return a function that tries to lock the folder itself, and returns whether it succeeded.
 
-        The lock ends when the descriptor is closed.
+        There is no lock file that could remain.  The lock ends when the descriptor is closed.
         """
         import fcntl
 

@@ -1,4 +1,4 @@
-"""Checks of file names and target names.  A valid name means the same file on every file system."""
+"""Checks of file names and target names, so that each name denotes the same file on every file system."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterable
 
 from hsgen.core.fields import plain
 
-LONGEST_NAME = 64  # characters of a target's name, so that file names stay below the limit of 255
+LONGEST_NAME = 64  # characters in the name of a target; longer file names contain it, and file systems permit 255
 LONGEST_PATH = 1024  # characters
 _DEVICES = {"con", "prn", "aux", "nul", *(f"{word}{digit}" for word in ("com", "lpt") for digit in range(10))}
-"""The device names that Windows reserves, with any suffix and in any case."""
+"""The names that Windows reserves for devices, also if a suffix follows, and in upper and lower case."""
 
 
 def parts(path: str) -> list[str]:

@@ -15,8 +15,8 @@ from typing import Any
 
 from hsgen.core.errors import Terminated
 
-LONGEST = 1e6  # seconds; every system accepts a timeout of this length
-_ROOT = Path(__file__).resolve().parents[2]  # a Python that imports hsgen needs this folder on its module path
+LONGEST = 1e6  # seconds; the longest timeout that every system accepts
+_ROOT = Path(__file__).resolve().parents[2]  # the folder from which Python imports hsgen
 _live: set[int] = set()
 _lock = threading.RLock()  # reentrant, because a signal handler may run in the thread that holds the lock
 _closed = threading.Event()
@@ -25,14 +25,17 @@ _starting = False  # whether the main thread is starting a program that is not y
 
 
 def python(module: str, *arguments: str) -> list[str]:
-    """Return the command that runs a module with this Python; -P keeps the current folder off the module path."""
+    """Return the command that runs a module with this Python interpreter.
+
+    The option -P keeps the current folder off the module path.
+    """
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
 def has_interpreter() -> bool:
     """Whether sys.executable is a Python interpreter.
 
-    In a frozen program, or a program that embeds Python, sys.executable may be the program itself.
+    In a frozen program, and in a program that embeds Python, sys.executable may be that program.
     """
     return not getattr(sys, "frozen", False) and Path(sys.executable or "").name.startswith(("python", "pypy"))
 
@@ -40,8 +43,8 @@ def has_interpreter() -> bool:
 def environment(**variables: str) -> dict[str, str]:
     """Return the environment for another program: that of this process, with `variables` added.
 
-    Empty and relative entries of PATH and PYTHONPATH are removed, because they depend on the current folder.  In
-    this environment, a Python child imports the same hsgen as this process.
+    Empty and relative entries of PATH and PYTHONPATH are removed, because they depend on the current folder.  A Python
+    program with this environment imports the same hsgen as this process.
     """
     inherited = {**os.environ, **variables}
     modules = _absolute(inherited.get("PYTHONPATH", ""))
@@ -65,9 +68,10 @@ def _absolute(paths: str) -> list[str]:
 
 
 def start(command: Sequence[str], variables: dict[str, str] | None = None, **more: Any) -> subprocess.Popen[Any]:
-    """Start a program in a new process group, and return the program; `end` ends it.
+    """Start a program in a new process group, and return its process, which `end` kills.
 
     variables: the complete environment of the program; by default the result of `environment`.
+    more: further arguments of `subprocess.Popen`.
 
     Raises:
         Terminated, KeyboardInterrupt: this process has been asked to terminate.
@@ -93,11 +97,13 @@ def start(command: Sequence[str], variables: dict[str, str] | None = None, **mor
 
 
 def interrupt(by: type[BaseException] = Terminated) -> None:
-    """Raise the exception `by`; signal handlers, which run in the main thread, call this function.
+    """Raise the exception `by` in the main thread, in which signal handlers call this function.
+
+    While the main thread starts a program, this function only records the exception and returns.  `start` then ends the
+    program and raises the exception.
 
     Raises:
-        Terminated, KeyboardInterrupt: the exception `by`.  While the main thread starts a program, this function
-            returns, and `start` raises the exception instead.
+        Terminated, KeyboardInterrupt: the exception `by`.
     """
     global _requested
     if _starting or by is Terminated:
@@ -107,7 +113,7 @@ def interrupt(by: type[BaseException] = Terminated) -> None:
 
 
 def end(process: subprocess.Popen[Any]) -> None:
-    """Kill a program and its process group."""
+    """Kill the process of a program and all processes of its group."""
     _kill(process.pid)
     process.kill()
     process.wait()
@@ -123,10 +129,14 @@ def run(
     cwd: Path | str | None = None,
     **variables: str,
 ) -> subprocess.CompletedProcess[str]:
-    """Run a program with `text` on stdin and return its output; all processes of its group are then ended.
+    """Run a program with `text` on stdin, and return its output and exit code.
 
-    seconds: the time limit.  folder: the program's folder for temporary files.  cwd: the program's current folder; by
-    default `folder`.  variables: additions to the program's environment.
+    When the program has ended, all remaining processes of its group are killed.
+
+    seconds: the time limit.
+    folder: the folder for temporary files of the program.
+    cwd: the current folder of the program; by default `folder`.
+    variables: additions to the environment of the program.
 
     Raises:
         subprocess.TimeoutExpired: the program does not end within `seconds`.
@@ -140,20 +150,20 @@ def run(
             out, err = process.communicate(text, timeout=min(seconds, LONGEST))
         finally:
             end(process)
-    if _closed.is_set():  # the program may have ended because `close` killed it
+    if _closed.is_set():  # the program may have ended only because `close` killed it
         raise Terminated
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def stop() -> None:
-    """Kill all running programs of all threads."""
+    """Kill all running programs that any thread has started."""
     with _lock:
         for group in list(_live):
             _kill(group)
 
 
 def close() -> None:
-    """Kill all running programs and refuse to start more, because this process terminates."""
+    """Kill all running programs, and let `start` start no more of them, because this process terminates."""
     _closed.set()
     stop()
 

@@ -1,4 +1,4 @@
-"""The folders of templates and targets, which are in the checkout or in an installed wheel."""
+"""The folders of templates and target files, in the checkout or in an installed wheel."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def templates() -> Path:
 
 
 def targets() -> Path:
-    """Return the folder of the targets that hsgen includes."""
+    """Return the folder of the target files that are part of hsgen."""
     return root() / "targets"

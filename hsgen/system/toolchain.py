@@ -1,6 +1,7 @@
-"""The runtimes and compilers that are installed on this machine.
+"""The OpenCL runtimes and the external programs that are installed on this machine.
 
-No function installs a program, or changes files of other programs except stale locks of pyopencl's cache.
+No function installs a program.  The only files of other programs that a function changes are stale lock files of
+pyopencl's cache, which are removed.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from hsgen.system import extras, folders, processes
 EMBEDDED = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
 _VENDORS = ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")
-_STALE = 60.0  # seconds after which a lock of pyopencl's cache is stale; a killed process leaves its lock
+_STALE = 60.0  # seconds after which a lock file of pyopencl's cache is stale; a killed process does not remove its lock
 _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
 def embedded_runtime() -> Path | None:
-    """Return the library of the embedded OpenCL CPU runtime, a package on PyPI, or None if it is not installed.
+    """Return the library of the embedded runtime, Intel's OpenCL runtime for CPUs; None if it is not installed.
 
-    `embedded_problem` tells whether the runtime can be used.
+    pip installs the runtime by the extra ``cpu-device`` of hsgen.  `embedded_problem` tells whether it can be used.
     """
     from importlib import metadata  # slow to import
 
@@ -50,7 +51,7 @@ def embedded_runtime() -> Path | None:
 
 
 def embedded_problem() -> str | None:
-    """Return the reason if the embedded runtime cannot be used, or None."""
+    """Return the reason why the embedded runtime cannot be used; None if it can be used."""
     runtime = embedded_runtime()
     if runtime is None:
         return "not installed"
@@ -70,10 +71,11 @@ def how_to_get_one() -> str:
 
 
 def prepare_opencl() -> None:
-    """Make the embedded runtime visible to the OpenCL loader, in addition to the platforms that the loader knows.
+    """Make the OpenCL loader list the embedded runtime, in addition to the runtimes that it already lists.
 
-    The loader reads a single folder of .icd files.  The function creates a temporary folder with the existing .icd
-    files and one for the embedded runtime.  If an environment variable already selects platforms, nothing happens.
+    The loader finds runtimes by .icd files in a single folder.  The function creates a temporary folder with the
+    existing .icd files and one for the embedded runtime, and names the folder in an environment variable.  If such a
+    variable already names a folder, the function does nothing.
     """
     runtime = embedded_runtime()
     if runtime is None or embedded_problem() or any(os.environ.get(v) for v in _VENDORS):
@@ -87,7 +89,7 @@ def prepare_opencl() -> None:
 
 
 def _bundled_icds() -> list[Path]:
-    """Return the folders of pyopencl's wheel in which other wheels put .icd files of their OpenCL runtimes."""
+    """Return the folders of the package pyopencl in which other packages put .icd files of their OpenCL runtimes."""
     from importlib import metadata
 
     try:
@@ -99,7 +101,9 @@ def _bundled_icds() -> list[Path]:
 
 @cache
 def pyopencl() -> ModuleType:
-    """Import pyopencl with the embedded runtime visible, and return the module; no other code may import pyopencl.
+    """Import pyopencl, after preparations for the embedded runtime and for caches, and return the module.
+
+    Other code must not import pyopencl itself.
 
     Raises:
         Unavailable: pyopencl is not installed or finds no OpenCL loader.
@@ -113,18 +117,20 @@ def pyopencl() -> ModuleType:
 
 
 def prepare_caches() -> None:
-    """Let pyopencl continue after errors of its cache, and disable OpenCL's caches if they are unsafe.
+    """Let pyopencl continue after errors of its cache, and disable OpenCL's caches if they are unsafe or unusable.
 
-    The cache of pyopencl contains pickled objects, and that of PoCL contains libraries; both can run code.  A cache is
-    unsafe or unusable for the reasons in `hsgen.system.folders.problem`.  Stale locks of pyopencl's cache are removed.
+    `hsgen.system.folders.problem` decides.  An unsafe cache could run code of another user, because the cache of
+    pyopencl contains pickled objects, and that of PoCL contains libraries.  The function also removes stale lock files
+    of pyopencl's cache.
     """
-    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")  # pyopencl reads it without a default
+    os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")  # pyopencl fails if the variable does not exist
     if problem := folders.problem("pyopencl", "pytools", "pocl"):
         warnings.warn(f"caches of OpenCL: {problem}; kernels are compiled again in each run", Notice, stacklevel=2)
         os.environ["PYOPENCL_NO_CACHE"] = "1"
         os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
         return
-    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):  # held only during file access
+    # pyopencl holds a lock only while it accesses the files of its cache
+    for lock in (folders.user_caches() / "pyopencl").glob("*/lock"):
         with suppress(OSError):
             if time.time() - lock.stat().st_mtime > _STALE:
                 lock.unlink()
@@ -149,10 +155,11 @@ def has_module(name: str) -> bool:
 def run(
     command: Sequence[str], seconds: float, *, cwd: Path | None = None, text: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run an external program with `text` on stdin and return its output, decoded as UTF-8.
+    """Run an external program with `text` on stdin, and return its exit code and its output, decoded as UTF-8.
 
-    seconds: the time limit.  cwd: the program's current folder; by default a temporary folder.  variables: additions to
-    the program's environment.
+    seconds: the time limit.
+    cwd: the current folder of the program; by default a temporary folder.
+    variables: additions to the environment of the program.
 
     Raises:
         subprocess.TimeoutExpired: the program does not end within `seconds`.

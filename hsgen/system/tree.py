@@ -1,9 +1,9 @@
-"""File access below a root folder, which never follows links.
+"""Access to the files below a root folder, such as a bundle, without ever following links.
 
 The content of the root folder is untrusted.  Every access opens a path component by component, relative to the
-descriptor of the parent folder (openat with O_NOFOLLOW).  If another process replaces a folder by a link at any moment,
-the access still does not follow the link.  On systems without openat (Windows), each component is checked before the
-path is used.  The path of the root folder comes from the user, and may contain links.
+descriptor of the parent folder (openat with O_NOFOLLOW).  Even if another process replaces a folder by a link at that
+moment, the access does not follow the link.  On systems without openat, such as Windows, each component is checked
+before the path is used.  The path of the root folder itself comes from the user, and may contain links.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from hsgen.core.errors import Usage, shown
 from hsgen.system.paths import parts
 
 DESCRIPTORS = hasattr(os, "O_NOFOLLOW") and {os.open, os.stat, os.mkdir, os.rename, os.unlink} <= os.supports_dir_fd
-LARGEST = 64 << 20  # bytes, the limit of a file in a bundle; hsgen writes files of up to about 5 MB
-DEEPEST = 32  # the limit of nested folders; a bundle has 4 levels
+LARGEST = 64 << 20  # the greatest size in bytes of a file in a bundle; hsgen writes files of up to about 5 MB
+DEEPEST = 32  # the greatest number of nested folders; a bundle has 4
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 _ROOT = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
@@ -46,7 +46,7 @@ class Tree:
         self.root, self.descriptor = root, descriptor
 
     def refuse(self, path: str, kind: str, expected: str = "") -> Usage:
-        """Return the error for a path that is a `kind`, but should be `expected`, by default a file."""
+        """Return the error for a path at which there is a `kind` in place of `expected`, by default a file."""
         name = shown(self.root / path)
         if kind in ("file", "folder"):
             return Usage(f"{name}: is a {kind} where a {expected or 'file'} belongs; move it away")
@@ -63,7 +63,8 @@ class Tree:
     def _above(self, path: str, *, make: bool = False) -> Iterator[tuple[str, int | None]]:
         """Yield the name of the last component of a path, and the descriptor of its parent folder.
 
-        On systems without descriptors, yield the whole path and None.  make: whether missing parents are created.
+        On systems without openat, yield the whole path and None.
+        make: whether to create missing parent folders.
         """
         *above, last = parts(path)
         with ExitStack() as stack:
@@ -74,7 +75,7 @@ class Tree:
     def _enter(self, stack: ExitStack, folders: list[str], make: bool) -> tuple[str, int | None]:
         """Open nested folders one after another; return "" and the descriptor of the innermost folder.
 
-        On systems without descriptors, only check each folder, and return the joined path and None.
+        On systems without openat, only check each folder, and return the joined path and None.
         """
         name, descriptor = ("" if self.descriptor is not None else str(self.root)), self.descriptor
         for depth, folder in enumerate(folders, 1):

@@ -1,6 +1,6 @@
-"""Combines several algorithms, the *parts*, into one sort.  Each part serves a range of counts of keys.
+"""Assembly of a sort from several algorithms, its *parts*, each of which serves a range of counts.
 
-Functions below `block` compute properties of such a sort from its parts.
+The functions from `block` on compute properties of such a sort from its parts.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ def assemble(
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return the kernels, the plan and the parts of a sort in which each part serves its range of counts.
 
-    parts: the parts in ascending order of counts.  The last part serves as many keys as its plan allows.  where: the
-    name of the sort's table, for messages.  groups: the device's greatest grid in one dimension.  lanes: its greatest
-    work-group.  If a call sorts by a bit range, parts that support bit ranges serve all counts.
+    Calls that sort by only some of the bits are served by parts that support bit ranges, at all counts.
+
+    parts: the parts in ascending order of counts.  The last part serves as many keys as its plan allows.
+    where: the name of the sort's table, for messages.
+    groups, lanes: the device's greatest grid in one dimension, in work-groups; its greatest work-group, in lanes.
 
     Raises:
         Usage: a part other than the last cannot sort its greatest count; the last part cannot sort any of its counts;
@@ -64,9 +66,9 @@ def assemble(
 
 
 def sorting(part: Part, signature: Signature) -> Signature | None:
-    """Return the signature of the sort that a part needs as its first step; None if it needs no sort.
+    """Return the signature of the sort that must run before a part; None if the part needs no sort.
 
-    A reduction of groups of equal keys, for example, sorts the keys first.
+    For example, a group-by first sorts the keys.
     """
     after: Any = EVERY[part.algorithm]
     preceding: Signature | None = after.sorting(signature) if after.TRAITS.joins else None
@@ -74,7 +76,7 @@ def sorting(part: Part, signature: Signature) -> Signature | None:
 
 
 def joined(part: Part, sort: Sort) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
-    """Return the kernels, the plan and the parts of `sort`, followed by `part`."""
+    """Return the kernels, the plan and the parts of a call that first runs `sort`, and then `part`."""
     after: Any = EVERY[part.algorithm]
     kernels, plan = after.joined(part.params, sort.kernels, sort.plan)
     return kernels, plan, (part, *sort.parts)
@@ -84,7 +86,7 @@ def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Par
     """Return those parts that serve counts up to `max_n`.
 
     If the signature has a bit range, at least one part must support bit ranges.  If none of these parts does, the first
-    greater part that does is added, although its own counts exceed `max_n`.
+    part for greater counts that does is added; it then serves only calls that sort by some of the bits.
     """
     served = [replace(x, max_n=min(x.max_n, max_n)) for x in parts if x.min_n < max_n]
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges and x.min_n >= max_n]
@@ -94,9 +96,9 @@ def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Par
 
 
 def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
-    """Return the status that a sort reports in device memory, from the status of each part.
+    """Return the `DeviceStatus` of a sort, given those of its parts, in ascending order of counts.
 
-    All parts after the first part with a status must have a status too; otherwise the result is None.
+    The result is None if no part has one, or if a part for greater counts than the first part with one has none.
     """
     reporting = list(dropwhile(lambda o: o is None, statuses))
     present = [o for o in reporting if o is not None]
@@ -119,13 +121,13 @@ def _algorithm_of(part: Part) -> tuple[Algorithm, Any]:
 
 
 def block(sort: Sort) -> int:
-    """Return the number of keys that one work-group of the first part sorts; validations test many counts near it."""
+    """Return the number of keys that a work-group of the first part sorts; validations test many counts near it."""
     algorithm, params = _algorithm_of(sort.parts[0])
     return algorithm.block(params)
 
 
 def _counts(sort: Sort, greatest: int, counts_of: Callable[[Algorithm, Any, int], Iterable[int]]) -> list[int]:
-    """Return the counts up to `greatest` that `counts_of` returns for the parts, each within the part's range."""
+    """Return counts up to `greatest`, in ascending order: those that `counts_of` returns for a part and its range."""
     counts: set[int] = set()
     for part in sort.parts:
         algorithm, params = _algorithm_of(part)
@@ -142,12 +144,12 @@ def test_counts(sort: Sort, greatest: int) -> list[int]:
 
 
 def row_test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which every bounds check in every kernel excludes at least one lane."""
+    """Return counts up to `greatest` such that each bounds check in each kernel excludes a lane at one of them."""
     return _counts(sort, greatest, lambda algorithm, params, top: algorithm.row_test_counts(params, top))
 
 
 def moved(sort: Sort, step: Step, n: int) -> int:
-    """Return the number of bytes that a step reads and writes for `n` keys; 0 if the device computes its grid."""
+    """Return the number of bytes that a step reads and writes for `n` keys; 0 for the step that computes grids."""
     if step.indirect:
         return 0
     kernel, name = sort.kernel(step.kernel), step.kernel
@@ -158,7 +160,7 @@ def moved(sort: Sort, step: Step, n: int) -> int:
     for part in sort.parts:
         name = name.removesuffix(suffix(sort.parts, part))
     params = kernel.params
-    if kernel.common is not None:  # several parts share this kernel; take the parameters of the part that serves `n`
+    if kernel.common is not None:  # several parts may share this kernel; `n` determines which part's parameters count
         parts = (x for x in sort.parts if x.algorithm == kernel.algorithm)
         params = next((x.params for x in parts if x.min_n < n <= x.max_n), params)
     return EVERY[kernel.algorithm].moved(params, replace(step, kernel=name), n)
@@ -170,7 +172,7 @@ def traffic(sort: Sort, n: int) -> int:
 
 
 def notes(sort: Sort) -> list[tuple[str, str]]:
-    """Return (name, value) of properties of a sort, for people to read."""
+    """Return properties of a sort for people to read, as pairs (name, value)."""
     out: list[tuple[str, str]] = []
     for part in sort.parts:
         algorithm, params = _algorithm_of(part)

@@ -1,4 +1,4 @@
-"""Reads the *choices* of a target file: each algorithm's parameters, and which algorithm serves which counts."""
+"""The reader of the *choices* in a target file: the parameters of algorithms, and the ranges of counts."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ ALL = 2**63 - 1
 
 
 def algorithm(label: str) -> str:
-    """Return the algorithm of a label; a label is the algorithm's name, optionally with a variant: radix-bits2."""
+    """Return the algorithm of a label, such as "radix" for "radix-bits2"."""
     return label.split("-")[0]
 
 
 def read_choices(
     r: Reader, data: Mapping[str, Any], device: Device | None
 ) -> tuple[dict[tuple[str, str], Any], dict[str, Labels]]:
-    """Read all tables of parameters in the data of a target file.
+    """Read all tables of parameters in the data of a target file; record errors in `r`.
 
-    Return the parameters by (label, key width), and for each key width the names of the tables of strategies
-    (`Labels`).  Errors are recorded in `r`.  If a table has errors, or `device` is None, its parameters are None.
+    Return the parameters by (label, key width).  If a table has errors, or `device` is None, its parameters are None.
+    Also return, by key width, the names by which ranges refer to tables of strategies.
     """
     choices: dict[tuple[str, str], Any] = {}
     names: dict[str, Labels] = {}
@@ -67,10 +67,10 @@ def read_choices(
 
 
 def _expanded(r: Reader, name: str, where: str, table: dict[str, Any]) -> dict[str, Any]:
-    """Return a table of parameters, with its rule expanded.
+    """Return the table of an algorithm and a key width, without a rule.
 
-    A table may have a rule that defines all variants.  Then the result has a table for each variant.  If the rule has
-    errors, the result is empty.
+    A table may have a rule, which defines the parameters of several variants at once.  The result then has a table for
+    each variant.  If the rule has errors, the result is empty.
     """
     module: Any = ALGORITHMS[name]
     if not module.TRAITS.rule or not module.listed(table):
@@ -91,12 +91,12 @@ def _choice(
     table: Mapping[str, Any],
     device: Device | None,
 ) -> None:
-    """Read one table, and store its parameters in `choices`; record its errors in `r`."""
+    """Read the table of a label, and store its parameters in `choices`; record errors in `r`."""
     module = ALGORITHMS[algorithm(label[0])]
     before = len(r.errors)
     values = r.fields(table, where, module.FIELDS)
     if device is None:
-        choices[label] = None  # the table exists, but without the device's facts it cannot be checked
+        choices[label] = None  # the table exists, but cannot be checked without the device's facts
         return
     complete = len(r.errors) == before
     params = module.params(KEYS[label[1]], values) if complete else None
@@ -104,11 +104,11 @@ def _choice(
     wrong += module.problems(params, device) if complete else ()
     for name, problem, hint in wrong:
         r.error(f"{where}.{name}", problem, hint)
-    choices[label] = None if wrong else params  # `_auto` assembles no sort from a table without parameters
+    choices[label] = None if wrong else params  # for None, `_auto` assembles no sort
 
 
 Auto = tuple[tuple[str, int], ...]
-"""The ranges of the sort "auto" in ascending order: (label of an algorithm, greatest count that it serves)."""
+"""The ranges of the sort "auto", in ascending order: pairs (label, greatest count that the label serves)."""
 
 
 def read_autos(
@@ -118,9 +118,10 @@ def read_autos(
     names: Mapping[str, Labels],
     device: Device | None,
 ) -> dict[str, Any]:
-    """Read the tables ``[sort.KEY]``; return a target's fields `autos`, `autos_valued`, `autos_counted` and `firsts`.
+    """Read the tables ``[sort.KEY]``; record errors in `r`.
 
-    Each field is by key width.  Key widths without a table ``[sort.KEY]`` are left out.  Errors are recorded in `r`.
+    Return the fields `autos`, `autos_valued`, `autos_counted` and `firsts` of `Target`, by name.  Each maps key widths
+    that have a table ``[sort.KEY]`` to values.
     """
     plain: dict[str, Auto] = {}
     valued: dict[str, Auto] = {}
@@ -146,7 +147,7 @@ def read_autos(
 def _firsts(
     r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], names: Mapping[str, Labels]
 ) -> dict[str, str]:
-    """Return the value of `first` in each table ``[sort.KEY]`` that has it: the label of the sort compiled first."""
+    """Return the label of the sort to compile first, by key width, for the tables ``[sort.KEY]`` that state it."""
     firsts: dict[str, str] = {}
     tables = data.get(ranges.SORT)
     for key, table in tables.items() if isinstance(tables, dict) else ():
@@ -166,10 +167,10 @@ def _firsts(
 
 
 def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device: Device | None) -> Auto:
-    """Derive the ranges for sorts with values from the ranges for sorts without values.
+    """Return ranges for sorts with values, derived from the ranges `auto` for sorts without values.
 
-    With values, merge passes need more scratch.  With 4-byte values, the scratch of a range's greatest count must not
-    exceed `scratch_limit` - 256 KiB.  If it does, the greatest count is reduced to a power of two.
+    With values, merge passes need more scratch.  The scratch for the greatest count of a range, with values of 4 bytes,
+    must not exceed `scratch_limit` - 256 KiB.  If it does, the greatest count is reduced to a power of two.
     """
     rows = []
     for label, top in auto[:-1]:
@@ -192,9 +193,11 @@ def _auto(
     upto: list[int],
     device: Device | None,
 ) -> Auto:
-    """Return the ranges of a sort "auto" from labels and the greatest counts `upto` of all labels but the last.
+    """Return the ranges of a sort "auto"; record errors in `r`.
 
-    The result is empty if the ranges have errors, or one of the labels' tables has.
+    The result is empty if the ranges have errors, or the table of one of the labels has.
+
+    labels, upto: the labels, and the greatest counts of all labels but the last.
     """
     before = len(r.errors)
     for label in labels:
@@ -220,7 +223,7 @@ def _auto(
 
 
 def unserved(parts: Sequence[Part], signature: Signature) -> str:
-    """Return "" if parts support a signature; otherwise a hint, for an error message, at sorts that support it."""
+    """Return "" if `parts` support a signature; otherwise a hint for a message, which names sorts that support it."""
     traits = [EVERY[x.algorithm].TRAITS for x in parts]
     if (signature.segment_ends or signature.segment_count) and not all(x.segments for x in traits):
         return "segmented sorts have segment ends" if signature.segment_ends else "segmented sorts count segments"

@@ -1,8 +1,8 @@
-"""Evidence that a target works: the tables ``[[evidence]]`` of its file, called rows.
+"""Evidence that a target works: the tables ``[[evidence]]`` of its file, called *rows*.
 
-The module summarizes rows and writes new ones.  A row contains a hash of the choices (parameters and ranges) that were
-compiled or run.  When the file's choices change, older rows remain true, but they prove nothing about the kernels of
-the present choices.
+A row states which kernels were compiled or run, on which device.  It contains a hash of the target's choices at that
+time.  When the choices in the file change, older rows remain true, but they prove nothing about the kernels of the new
+choices.  The module summarizes rows and writes new ones.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEVELS = {
     "cpu": "run on a CPU runtime",
     "device": "run on the device",
 }
-"""The levels of evidence, the weakest first, each with its description in tables."""
+"""The levels of evidence, the weakest first, each with the description that tables show."""
 OLDER = " (older shapes)"
 
 _HEAD = "[[evidence]]"
@@ -31,15 +31,16 @@ _KEYS = ("level", "api", "device", "driver", "date", "result", "shapes")
 
 
 def shapes(data: Mapping[str, Any]) -> str:
-    """Return a hash of a target file's choices, as 12 hexadecimal digits; other tables do not affect the hash."""
+    """Return a hash of the choices in a target file, as 12 hexadecimal digits; no other table affects the hash."""
     chosen = {name: data[name] for name in ("sort", *TABLES) if name in data}
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[str, list[str]]:
-    """Return, by API, the names of the devices or compilers for which `rows` have evidence of a level.
+    """Return, by API, the names of the devices or compilers that `rows` name as evidence of a level.
 
-    `now` is the hash of the present choices.  If an API has evidence for older choices only, the names end in `OLDER`.
+    If an API has evidence only for older choices, the names end in `OLDER`.
+    now: the hash of the file's choices.
     """
     out: dict[str, list[str]] = {}
     for api in APIS:
@@ -52,7 +53,10 @@ def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[st
 
 
 def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
-    """Return a table cell about one level of evidence: APIs with their devices or compilers; "-" without evidence."""
+    """Return the text of a table cell about a level of evidence: the APIs with their devices or compilers.
+
+    Without evidence, the text is "-".  The arguments are those of `standing`.
+    """
     by_place: dict[str, list[str]] = {}
     for api, names in standing(rows, now, level).items():
         by_place.setdefault(", ".join(names), []).append(APIS[api].title)
@@ -60,9 +64,9 @@ def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
 
 
 def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: str) -> str:
-    """Return a message if no evidence for an API is from this device and driver; "" otherwise.
+    """Return a message if no row for the API is about a run on this device with this driver; "" if one is.
 
-    The message names the devices that the API has evidence from.
+    The message names the devices on which the rows' kernels ran.
     """
     ran = [(r["device"], r["driver"]) for r in rows if r["api"] == api and r["level"] != "compiled"]
     if (device, driver) in ran:
@@ -72,7 +76,7 @@ def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: st
 
 
 def _parts(row: Mapping[str, str]) -> tuple[str, str]:
-    """Split the `device` of a row, "NAME (PLATFORM)", into name and platform; the platform is "" if there is none."""
+    """Return the name and the platform in the `device` of a row, "NAME (PLATFORM)"; "" for a missing platform."""
     match = re.fullmatch(r"(.+) \(((?:[^()]|\([^()]*\))+)\)", row["device"])
     return (row["device"], "") if match is None else (match[1], match[2])
 
@@ -80,16 +84,17 @@ def _parts(row: Mapping[str, str]) -> tuple[str, str]:
 def _short(row: Mapping[str, str]) -> str:
     """Return the name of a row's device without its platform.
 
-    At the level `cpu`, a CPU runtime stood in for the device; then the platform, which is the runtime, is returned.
+    At the level "cpu", kernels ran on a CPU runtime in place of the device.  The result is then the name of the
+    runtime, which the row has as the platform.
     """
     name, platform = _parts(row)
     return platform if platform and row["level"] == "cpu" else name
 
 
 def _listed(row: Mapping[str, str]) -> str:
-    """Return the name of a row's device for tables.
+    """Return the name of a row's device, as tables show it.
 
-    At the level `cpu`, the CPU runtime that stood in for the device, and its version, follow in parentheses.
+    At the level "cpu", the name and the version of the CPU runtime follow in parentheses.
     """
     name, platform = _parts(row)
     if not platform or row["level"] != "cpu":
@@ -105,12 +110,12 @@ def _version(row: Mapping[str, str]) -> str:
 
 
 def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
-    """Add a row of evidence to the text of a target file, together with the hash of the file's choices.
+    """Return the text of a target file, with a further row of evidence, which gets the hash of the file's choices.
 
     The new row replaces older rows of the same tool about the same sorts on the same device.
 
     Raises:
-        Usage: the layout of the file's rows is not supported.
+        Usage: rows in the file are written in a way that the function cannot change.
     """
     data = tomllib.loads(text)
     new = {**row, "shapes": shapes(data)}
@@ -120,7 +125,7 @@ def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
         remaining = [block for block, have in _blocks(text, before) if have is None or not _replaced(have, new)]
         out = "".join(remaining).rstrip("\n") + "\n\n" + _written(new)
         right = tomllib.loads(out) == {**data, "evidence": expected}
-    except ValueError:  # `_blocks` does not find all rows, or the result is not TOML
+    except ValueError:  # `_blocks` does not find all rows, or `out` is not TOML
         right = False
     if not right:
         raise Usage(f"{where}: evidence cannot be written; write each row as {_HEAD} with a line a key, at the end")
@@ -130,9 +135,9 @@ def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
 def _replaced(have: Mapping[str, str], new: Mapping[str, str]) -> bool:
     """Whether the row `new` replaces the row `have`.
 
-    Both must have the same level and API.  Rows at the level `compiled` must also be from the same compiler, in any
-    version.  At other levels, rows must be from the same device.  Their results must be equal up to the first colon,
-    where the tool and the sorts are named.
+    Both rows must have the same level and API.  At the level "compiled", both must also be from the same compiler, in
+    any version.  At other levels, both must be from the same device, and their results must be equal up to the first
+    colon, because that text names the tool and the sorts.
     """
     if any(have.get(k) != new[k] for k in ("level", "api")):
         return False
@@ -148,9 +153,9 @@ def _written(row: Mapping[str, str]) -> str:
 
 
 def _blocks(text: str, rows: Sequence[Mapping[str, str]]) -> list[tuple[str, Mapping[str, str] | None]]:
-    """Split the text of a target file into blocks: (text, row of evidence), or (text, None) for all other text.
+    """Return the blocks of text in a target file: pairs (text, its row of evidence), with None for all other text.
 
-    Comments directly above a row belong to the row.
+    The text of a row includes the comments directly above it.
 
     Raises:
         ValueError: the number of lines ``[[evidence]]`` differs from the number of rows.

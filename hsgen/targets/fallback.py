@@ -1,4 +1,4 @@
-"""Chooses the target for a device that no target matches specifically."""
+"""The choice of a target for a device that no specific target matches."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from hsgen.targets.target import Target
 Known = TypeVar("Known", bound=Target | Head)
 
 GENERIC = "generic"
-"""The name of the target that matches any device, in most APIs."""
+"""The name of the target that most APIs use for any device."""
 
 
 def among(api: str, known: Iterable[Known]) -> Known | None:
-    """Return a target that matches any device of an API; None if `known` has none.
+    """Return a target among `known` that matches every device of an API; None if there is none.
 
-    The target `generic` is preferred; otherwise the result is the first by name.
+    If there are several, return `generic`, or else the first by name.
     """
     candidates = [t for t in known if api in t.apis and t.match == Match()]
     return min(candidates, key=lambda t: (t.name != GENERIC, t.name), default=None)
 
 
 def of(api: str) -> Target:
-    """Return the target of hsgen for an API that restricts its devices least.
+    """Return the target for an API, among those that come with hsgen, that matches the most devices.
 
     Raises:
         Usage: no target of hsgen supports the API.

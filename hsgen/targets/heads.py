@@ -1,7 +1,7 @@
-"""Reads only the *head* of a target file: the name, the APIs and the table ``[match]``.
+"""The reader of the *heads* of target files: the name, the APIs and the table ``[match]``.
 
-A head is enough to choose the target for a device.  Reading it takes less than a millisecond.  Reading a whole target
-takes 10 to 60 ms, because its sorts are assembled and checked.
+A head suffices to find the target for a device, and is read in less than a millisecond.  A whole target takes 10 to
+60 ms, because its sorts are assembled and checked.
 """
 
 from __future__ import annotations

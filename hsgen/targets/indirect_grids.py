@@ -1,7 +1,7 @@
-"""Adds support for device-side counts to a plan.
+"""Support of device-side counts in a plan, for hosts that launch grids whose sizes are in device memory.
 
-The count of keys is then in device memory, and the host does not know it.  A first step computes the grids of all other
-steps from this count.
+The count is in device memory, so the host cannot compute the sizes of grids.  A first step computes the grids of all
+other steps from the count.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from hsgen.core.plan import Binding, Grid, Guard, IndirectGrids, Plan, Step, fix
 from hsgen.core.scratch import Scratch, ScratchRule, aligned
 
 LANES = 64
-"""The work-group size of the step that computes grids, in lanes, unless the device's greatest work-group is smaller."""
+"""The greatest number of lanes in a work-group of the step that computes grids."""
 
 
 def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tuple[tuple[Kernel, ...], Plan]:
-    """Add a first step that computes the grids of all other steps; return the kernels and the plan with it.
+    """Return the kernels and the plan with a new first step, which computes the grids of all other steps.
 
-    The step stores the grids at the start of scratch.  The scratch of the other steps moves behind the grids.  `lanes`
-    is the greatest work-group of the device.
+    The step stores the grids at the start of scratch.  The scratch of the other steps follows the grids.
+    lanes: the greatest work-group of the device, in lanes.
     """
     room = aligned(12 * (len(plan.steps) + 1))
     rows = _grid_rows(kernels, plan)
@@ -56,7 +56,7 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tupl
 def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:
     """Return the guard and the grid of each step, from which the first step computes the grids.
 
-    Steps with an `always` kernel also run for count 0 and for all small counts, so their guards start at 0.
+    Steps whose kernel has `Kernel.always` also run for counts below their guard's bound, including 0.
     """
     always = {k.name for k in kernels if k.always}
     return tuple(

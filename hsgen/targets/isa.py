@@ -1,7 +1,7 @@
 """The table ``[isa]`` of a target: for each offline compiler, the devices for which it compiles the target's kernels.
 
-The device names that each compiler knows are listed here, so that the validity of a target file does not depend on the
-compilers of a machine.
+This module lists the device names that each compiler accepts, so that the validity of a target file does not depend on
+the compilers that are installed.
 """
 
 from __future__ import annotations
@@ -15,12 +15,16 @@ from hsgen.apis import cuda, hip, opencl, vulkan
 from hsgen.core.fields import Field, Reader
 
 SPIRV = "spirv"
-"""The name of the SPIR-V validator, which checks every target for Vulkan; it is not a key of ``[isa]``."""
+"""The name of the SPIR-V validator, which checks the Vulkan kernels of every target, and is no key of ``[isa]``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of offline compiler: the API whose kernels it compiles, and all devices of any of its versions."""
+    """A kind of offline compiler.
+
+    api: the API whose kernels it compiles.
+    devices: the names of the devices for which some version of the compiler compiles.
+    """
 
     api: str
     devices: tuple[str, ...]
@@ -38,13 +42,13 @@ _AMDGCN = _named(
 """LLVM's names of AMD's GPUs from GCN 3 on ("User Guide for AMDGPU Backend", section "Processors")."""
 
 KINDS = {
-    # The devices of NVRTC 11.8, NVRTC 12.9 and nvcc 13.0, and those of earlier compilers.
+    # the devices of NVRTC 11.8, NVRTC 12.9 and nvcc 13.0, and of earlier versions
     "cuda": Kind(
         cuda.API.name,
         _named("sm_{}", "30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 100 101 103 110 120 121"),
     ),
-    # The devices that `ocloc compile --help` lists, without families such as gen9.  Up to pvc, the list is that of
-    # version 22.43; from bmg-g21 on, that of version 26.27.
+    # the devices that `ocloc compile --help` lists, without families such as gen9: up to pvc, those of version 22.43;
+    # from bmg-g21 on, those that version 26.27 adds
     "ocloc": Kind(
         opencl.API.name,
         _named(
@@ -55,7 +59,7 @@ KINDS = {
     ),
     "amdgcn": Kind(opencl.API.name, _AMDGCN),
     "hip": Kind(hip.API.name, _AMDGCN),
-    # The values of RADV_FORCE_FAMILY in Mesa 25.0.
+    # the values of RADV_FORCE_FAMILY in Mesa 25.0
     "radv": Kind(
         vulkan.API.name,
         _named(
@@ -76,9 +80,9 @@ _FIELDS = {
 
 
 def read_isa(r: Reader, data: Mapping[str, Any], apis: list[str]) -> dict[str, tuple[str, ...]]:
-    """Read the table ``[isa]``; return the devices of each compiler.  Errors are recorded in `r`.
+    """Read the table ``[isa]``, and return the names of devices by compiler; record errors in `r`.
 
-    `apis` are the APIs of the target; a compiler for another API is an error.
+    apis: the APIs of the target.  A compiler for kernels of another API is an error.
     """
     by_compiler: dict[str, tuple[str, ...]] = {}
     for name, devices in r.fields(r.table(data, "isa", required=False) or {}, "isa", _FIELDS).items():

@@ -1,8 +1,8 @@
-"""Builds the JSON Schema of target files, with which editors complete and check TOML.
+"""The JSON Schema of target files, by which editors complete and check TOML.
 
-The schema is derived from the same descriptions of fields that the reader uses, and accepts every file that the reader
-accepts.  Some invalid files are accepted too, because the schema cannot express constraints between keys, which depend
-on the device.
+The schema is derived from the same descriptions of fields that the reader uses.  It accepts every file that the reader
+accepts.  It also accepts some invalid files, because it cannot express constraints between keys, such as those that
+depend on the device.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _TEXT = {"pattern": "^[ -~]*$", "minLength": 1, "maxLength": LONGEST_TEXT}
 
 
 def _field(field: Field) -> Schema:
-    """Return the schema of the value of a field."""
+    """Return the schema for the value of a key that `field` describes."""
     one: Schema = {"type": _TYPES[field.kind]}
     if field.kind in ("int", "ints"):
         one |= {"minimum": field.least, "maximum": field.greatest}
@@ -39,14 +39,17 @@ def _field(field: Field) -> Schema:
 
 
 def _object(properties: Schema, *, required: list[str], description: str = "") -> Schema:
-    """Return the schema of a table with these properties, in which no other keys are allowed."""
+    """Return the schema of a table that may have only the keys in `properties`."""
     head = {"description": description} if description else {}
     needed = {"required": required} if required else {}
     return {**head, "type": "object", "properties": properties, **needed, "additionalProperties": False}
 
 
 def _table(fields: Mapping[str, Field], description: str = "") -> Schema:
-    """Return the schema of a table with these fields; a dotted name, as bucket.items, is a key of an inner table."""
+    """Return the schema of a table with these fields; a dotted name, as bucket.items, is a key in an inner table.
+
+    description: the text that editors show for the table.
+    """
     required = [name for name, field in fields.items() if field.required and DOT not in name]
     properties = {name: _field(field) for name, field in fields.items() if DOT not in name}
     for record in records(fields):
@@ -56,14 +59,14 @@ def _table(fields: Mapping[str, Field], description: str = "") -> Schema:
 
 
 def _variants(name: str, fields: Mapping[str, Field], description: str) -> Schema:
-    """Return two definitions for an algorithm: a variant's table, and the algorithm's table.
+    """Return two definitions for an algorithm without strategies: a variant's table, and the algorithm's table.
 
-    The latter may contain tables of variants.  The keys of parameters may be missing only if there are variants.
+    The algorithm's table may contain tables of variants.  If it contains none, it must have the required parameters.
     """
     table, names = _table(fields), list(fields)
     required = table.get("required", [])
     variant = _reference(f"{name}_variant")
-    both = [x for x in names if re.fullmatch(strategies.VARIANT, x)]  # keys whose names are also valid for variants
+    both = [x for x in names if re.fullmatch(strategies.VARIANT, x)]  # names of parameters that a variant may have, too
     either = {x: {"anyOf": [table["properties"][x], variant]} for x in both}
     return {
         f"{name}_variant": table,
@@ -82,10 +85,10 @@ def _variants(name: str, fields: Mapping[str, Field], description: str) -> Schem
 
 
 def _ruled(name: str, tables: Schema) -> Schema:
-    """Return the schema of an algorithm's table that may have a rule for its variants.
+    """Return the schema of an algorithm's table that may have a rule, which defines several variants at once.
 
-    Without a rule, the table follows the schema `tables`.  With a rule, it has the rule's keys, and tables with the
-    changed keys of single variants.
+    Without a rule, the table must match the schema `tables`.  With a rule, it has the rule's keys, and for some
+    variants a table with the values that differ from the rule.
     """
     module: Any = ALGORITHMS[name]
     shared, more = _table(module.RULE), _table(module.FIELDS)
@@ -95,7 +98,7 @@ def _ruled(name: str, tables: Schema) -> Schema:
 
 
 def _listed(strategy: str, description: str) -> Schema:
-    """Return the schema of a strategy, which is one table, or a list with one table for each range of counts."""
+    """Return the schema for the parameters of a strategy: a table, or a list with a table for each range of counts."""
     fields = strategies.fields(strategy)
     case = _table({**strategies.CASE, **fields})
     case["properties"][strategies.NAME] |= {"pattern": f"^{strategies.VARIANT}$"}
@@ -111,7 +114,7 @@ def _reference(name: str) -> Schema:
 
 
 def _definitions() -> Schema:
-    """Return the schema's definitions, which describe the tables of all algorithms."""
+    """Return the definitions in the schema, which describe the tables of all algorithms."""
     definitions: Schema = {}
     for name, algorithm in ALGORITHMS.items():
         if not hasattr(algorithm, "STRATEGIES"):

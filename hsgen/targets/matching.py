@@ -19,11 +19,13 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """The properties that a device must have to belong to a target.  An empty tuple allows every device.
+    """The properties that a device must have to belong to a target.  A field with an empty tuple allows every device.
 
-    types: the allowed OpenCL device types.  vendors: the allowed vendor numbers.  names: texts of which the device's
-    name must contain one.  platforms: texts of which the name of the OpenCL platform or Vulkan driver must contain one.
-    compute: the least and the greatest compute capability.
+    types: the allowed OpenCL device types.
+    vendors: the allowed vendor numbers.
+    names: texts, one of which the name of the device must contain.
+    platforms: texts, one of which the name of the OpenCL platform or Vulkan driver must contain.
+    compute: the least and the greatest compute capability, as 10 * major + minor.
     """
 
     types: tuple[str, ...] = ()
@@ -36,15 +38,15 @@ class Match:
 def rank(match: Match) -> int:
     """Return a number that is greater for a more specific match.
 
-    The number of properties counts first, then the least compute capability.  Some APIs do not report compute
-    capabilities.  If several targets differ only in this property, the greatest rank is then that of the newest target.
+    The number of properties counts first, then the least compute capability.  Therefore, if several targets differ only
+    in the compute capability, and an API does not report it, the target for the newest devices is chosen.
     """
     named = sum(bool(x) for x in (match.types, match.vendors, match.names, match.platforms, match.compute))
     return 1000 * named + (match.compute[0] if match.compute else 0)
 
 
 def read_match(r: Reader, data: Mapping[str, Any]) -> Match:
-    """Read the table ``[match]``; record errors in `r`."""
+    """Read and return the table ``[match]``; record errors in `r`."""
     match = r.fields(r.table(data, "match", required=False) or {}, "match", FIELDS)
     for part in (*match.get("names", []), *match.get("platforms", [])):
         if not presentable(part):

@@ -1,7 +1,7 @@
 """Optional tables of a target, for algorithms that need no table.
 
-The parameters of such an algorithm are derived from the device and from other tables.  An optional table replaces some
-of the derived values.
+The parameters of such an algorithm are derived from the device and from tables of other algorithms.  The values in an
+optional table replace derived values.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 def specialized(
     choices: Mapping[str, Any], tables: Tables, name: str, key: str, signature: Signature, device: Device
 ) -> Any:
-    """Return the parameters of an algorithm for a key width and a signature, with the values of its optional table.
+    """Return the parameters of the algorithm `name` for a key width and a signature, with values of its optional table.
 
-    The result is None if the algorithm does not support them.  `choices` are the target's parameters by label.  Keys of
-    8 or 16 bits use the table of u32, unless they have a table of their own.
+    Return None if the algorithm does not support the key width or the signature.
+    choices: the parameters in the target's other tables, by label.
+    tables: the target's optional tables.  Keys of 8 or 16 bits without a table use the table of u32.
     """
     params = IMPLICIT[name].specialize(choices, KEYS[key], signature, device)
     if params is None:
@@ -38,10 +39,9 @@ def specialized(
 def replaced(
     choices: Mapping[tuple[str, str], Any], tables: Tables, label: str, key: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Replace the values of a label's table.
+    """Return the fields of a target that change if the table of a label gets new values: names with new contents.
 
-    The values are in one of two fields of a target: `tables` if the label's table is optional, otherwise `choices`.
-    Return {name of the field: its new value}.
+    The field is `tables` if the table of the label is optional, otherwise `choices`.
     """
     if label in OPTIONAL:
         return {"tables": {**tables, (label, key): values}}
@@ -49,28 +49,28 @@ def replaced(
 
 
 def _parts(name: str) -> Iterable[tuple[str, str]]:
-    """Return (field, algorithm) for fields of an algorithm's parameters that are the parameters of another algorithm.
+    """Return pairs (field, algorithm) for the parameters of an algorithm that include those of other algorithms.
 
-    The optional table of that other algorithm applies to such a field.
+    The field holds the parameters of the other algorithm, to which the other algorithm's optional table applies.
     """
     parts: Mapping[str, str] = getattr(IMPLICIT[name], "PARTS", {})
     return parts.items()
 
 
 def _table(tables: Tables, name: str, key: str) -> Mapping[str, Any]:
-    """Return the values of an algorithm's optional table for a key width; empty without a table."""
+    """Return the values in an algorithm's optional table for a key width; empty if there is no table."""
     return tables.get((name, key), tables.get((name, _word(key)), {}))
 
 
 def _word(key: str) -> str:
-    """Return the key width whose table serves a width without a table: u32 for u8 and u16, otherwise the same width."""
+    """Return the key width whose table is used if `key` has no table: u32 for u8 and u16, otherwise `key`."""
     return "u32" if KEYS[key].bytes < 4 else key
 
 
 def read(
     r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], device: Device | None
 ) -> dict[tuple[str, str], Mapping[str, Any]]:
-    """Read all optional tables of a target file; record errors in `r`."""
+    """Read and return all optional tables of a target file; record errors in `r`."""
     tables: dict[tuple[str, str], Mapping[str, Any]] = {}
     for name in OPTIONAL:
         table = r.table(data, name, required=False) or {}
@@ -92,7 +92,7 @@ def _problems(
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the problems of an optional table as (key, problem, hint).
 
-    Single values are checked first.  If they are correct, all parameters are checked together.
+    Each value is checked alone.  If all values are correct, all parameters are also checked together.
     """
     wrong = list(OPTIONAL[name].alone(values, device))
     yield from wrong

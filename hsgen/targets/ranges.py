@@ -1,6 +1,7 @@
-"""Reads the ranges of counts in the tables ``[sort.KEY]``.
+"""The reader of the tables ``[sort.KEY]``, which state the ranges of counts that the tables of algorithms serve.
 
-A range is a row such as ``{ to = 131072, use = "bitonic" }``: up to 131072 keys, the sort bitonic serves a call.
+A range is a row such as ``{ to = 131072, use = "bitonic" }``: for up to 131072 keys, calls use the table bitonic.  The
+range begins after the count at which the preceding row ends.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from hsgen.targets.strategies import Labels
 SORT = "sort"
 """The name of the tables with the ranges of counts."""
 LISTS = RANGES, VALUED, COUNTED = "ranges", "ranges_values", "ranges_counts"
-"""The keys of the lists of rows.
+"""The keys of the lists of rows in a table ``[sort.KEY]``.
 
-`RANGES` serves all sorts, unless one of the others is given: `VALUED` serves sorts with values, and `COUNTED` sorts
-without values but with a device-side count.
+`VALUED` is the list for sorts with values.  `COUNTED` is the list for sorts without values but with a device-side
+count.  `RANGES` is the list for all other sorts, and for sorts whose list is missing.
 """
 FIRST = {
     "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)
 }
-"""The field that names the sort whose kernels are compiled first; it serves calls until the others are compiled."""
+"""The key that names the sort whose kernels are compiled first, which serves calls until the others are compiled."""
 ROW = {
     "use": Field("str", 'a label, for example "bitonic" or "radix-onesweep"'),
     "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
@@ -31,11 +32,11 @@ _HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-on
 
 
 def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict[str, tuple[list[str], list[int]]]:
-    """Read the lists of rows in a table ``[sort.KEY]``; errors are recorded in `r`.
+    """Read the lists of rows in a table ``[sort.KEY]``; record errors in `r`.
 
-    Return, by the name of the list, the labels, and the greatest counts of all labels but the last.  A row may name a
-    list of tables, whose cases have ranges of their own.  Then the row is replaced by the cases; the last case serves
-    counts up to the row's greatest count.
+    Return, by the name of the list, the labels, and the greatest counts of all labels but the last.  A row may refer to
+    a list of tables for ranges of counts (`Labels.lists`).  The labels of these tables then replace the row, and the
+    last of them serves counts up to the row's greatest count.
     """
     r.unknown(table, where, (*LISTS, *FIRST))
     ranges: dict[str, tuple[list[str], list[int]]] = {}
@@ -59,9 +60,9 @@ def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict
 
 
 def _expanded(rows: list[dict[str, Any]], names: Labels) -> tuple[list[str], list[int]]:
-    """Replace rows that name lists by the cases of the lists.
+    """Return the labels to which rows refer, and the greatest counts of all labels but the last.
 
-    Return the labels, and the greatest counts of all labels but the last.
+    A row that refers to a list of tables gives the labels of all tables in the list.
     """
     labels: list[str] = []
     upto: list[int | None] = []
@@ -74,6 +75,9 @@ def _expanded(rows: list[dict[str, Any]], names: Labels) -> tuple[list[str], lis
 
 
 def written(labels: list[str], upto: list[int]) -> str:
-    """Return rows as text for a target file, one line per row."""
+    """Return a list of rows as text for a target file, with a line per row.
+
+    labels, upto: the labels, and the greatest counts of all labels but the last.
+    """
     rows = [f'    {{ to = {n}, use = "{x}" }},' for x, n in zip(labels[:-1], upto, strict=True)]
     return "\n".join(["[", *rows, f'    {{ use = "{labels[-1]}" }},', "]"])

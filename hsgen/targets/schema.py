@@ -1,4 +1,7 @@
-"""The schema of target files, except for the parameters of algorithms: fields, and constraints between tables."""
+"""The schema of target files: the fields of tables, and constraints between tables.
+
+The tables of algorithms are described elsewhere, by the modules of the algorithms.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from hsgen.targets.evidence import LEVELS
 
 SCHEMA = 3
 PROGRESS = ("none", "started", "guaranteed")
-VULKANS = ("1.1", "1.2", "1.3")  # with SPIR-V 1.3, 1.5 and 1.6
+VULKANS = ("1.1", "1.2", "1.3")  # they support SPIR-V 1.3, 1.5 and 1.6
 
 TOP = {
     "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
@@ -58,7 +61,9 @@ TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHM_TABLES)
 
 
 def newest(data: Mapping[str, Any], where: str) -> None:
-    """Check that a file does not have an older or newer schema; other errors of its number are found later.
+    """Check that a file does not state the number of an older or newer schema.
+
+    Other errors of the number, such as a wrong type, are found later.
 
     Raises:
         Usage: the file has another schema.  For the previous schema, the message names the command that upgrades it.
@@ -74,7 +79,7 @@ def newest(data: Mapping[str, Any], where: str) -> None:
 
 
 def name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
-    """Record an error in `r` if the target's name is invalid, or differs from the file's name without .toml, `stem`."""
+    """Record an error in `r` if the target's name is invalid, or differs from `stem`, the file's name without .toml."""
     if wrong := target_problem(top.get("name", "x")):
         problem, hint = wrong
         r.error("name", f"{shown(repr(top['name']))} {problem}", hint)
@@ -83,7 +88,10 @@ def name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
 
 
 def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], device: Device | None) -> None:
-    """Record an error in `r` for each choice or fact that one of the target's APIs (`names`) does not support."""
+    """Record an error in `r` for each choice, and each fact about the device, that one of the target's APIs excludes.
+
+    names: the names of the APIs.
+    """
     for api in map(APIS.__getitem__, names):
         if device and 0 < api.local_bytes < device.local_bytes:
             hint = f"give local_bytes = {api.local_bytes}, and tables that fit, or omit the API"
@@ -111,7 +119,7 @@ def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], de
 
 
 def evidence(r: Reader, data: Mapping[str, Any]) -> tuple[Mapping[str, str], ...]:
-    """Read the rows of evidence; record errors in `r`."""
+    """Read and return the rows of evidence; record errors in `r`."""
     rows = data.get("evidence", [])
     if not isinstance(rows, list) or not all(isinstance(x, dict) for x in rows):
         r.error("evidence", "is not a list of tables", "write each entry as [[evidence]]")

@@ -1,7 +1,12 @@
-"""Converts the data of a target file from schema 2 to schema 3, for `hsgen.targets.upgrade`.
+"""The conversion of a target file's data from schema 2 to schema 3, for `hsgen.targets.upgrade`.
 
-Schema 2 differs in two ways.  Keys of a radix sort's stages have prefixes, such as `bucket_items`; in schema 3 they are
-in inner tables.  Variants follow their strategy in names; in schema 3 they precede it.
+Schema 3 differs in four ways:
+
+- The parameters of a radix sort's stages are in inner tables, such as ``bucket.items``.  In schema 2, their names have
+  prefixes, as in `bucket_items`.
+- In the path of a table, a variant precedes its strategy.  In schema 2, the variant follows.
+- Tables of a strategy for consecutive ranges of counts are the *cases* of a list.  In schema 2, each is a variant.
+- The tables of prefix sums for one key width are a table with a rule.  In schema 2, each variant has a table.
 """
 
 from __future__ import annotations
@@ -47,20 +52,23 @@ NEW: Mapping[str, Mapping[str, str]] = {
     "cooperative": {"places": "bins"},
     "single": {"places": "bins"},
 }
-"""The keys of schema 3 by the keys of schema 2, for each strategy whose keys differ."""
+"""The names of parameters in schema 3 by their names in schema 2, for each strategy in which names differ."""
 HYBRID = "hybrid"
 FIRST = variant(1, exclusive=False)
-"""The variant of prefix sums whose table becomes the rule; the tables of all variants then follow from the rule."""
+"""The variant of prefix sums whose table becomes the table with the rule."""
 Path = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """Tables that become the cases of one list: they serve consecutive ranges of counts and have the same fallback.
+    """Tables that become the cases of one list, because they serve consecutive ranges and have the same fallback.
 
-    key: the key width.  range: the name of the list of rows that uses them.  first: the index of the first such row.
-    paths: the paths of the tables in schema 2, in ascending order of counts.  tops: the greatest counts of all tables
-    but the last.  to: the path of the list in schema 3.
+    key: the key width.
+    range: the name of the list of rows in ``[sort.KEY]`` that refers to the tables.
+    first: the index in that list of the row for the first table.
+    paths: the paths of the tables in schema 2, in ascending order of counts.
+    tops: the greatest counts of all tables but the last.
+    to: the path of the list of tables in schema 3.
     """
 
     key: str
@@ -72,31 +80,31 @@ class Run:
 
     @property
     def use(self) -> str:
-        """The name by which rows of ranges refer to the list."""
+        """The name by which rows in ``[sort.KEY]`` refer to the list of tables."""
         return name_of(self.to)
 
 
 def name_of(path: Path) -> str:
-    """Return the name by which rows of ranges refer to a table: its path without the key width."""
+    """Return the name by which rows in ``[sort.KEY]`` refer to a table: its path without the key width."""
     return "-".join((path[0], *path[2:]))
 
 
 def moved(path: Path) -> Path:
-    """Return the path of a strategy's table in schema 3, where a variant precedes its strategy."""
+    """Return the path in schema 3 of a strategy's table, given its path in schema 2."""
     radix, key, strategy, *variant = path
     return (radix, key, *variant, strategy)
 
 
 def behind(fallback: str) -> str:
-    """Return the name of a fallback in schema 3 from its name in schema 2."""
+    """Return the name of a fallback in schema 3, given its name in schema 2."""
     strategy, _, variant = fallback.partition(DOT)
     return DOT.join(x for x in (variant, strategy) if x)
 
 
 def records_of(strategy: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a strategy's table with the keys of schema 3.
+    """Return a strategy's table in schema 3, given its values in schema 2.
 
-    If a pair bucket's bound `above` has the value that follows from its other keys, it is omitted.
+    The parameter ``pair_bucket.above`` is omitted if it has the value that schema 3 derives from other parameters.
     """
     flat = {NEW.get(strategy, {}).get(key, key): value for key, value in values.items()}
     table = nested(flat)
@@ -111,7 +119,7 @@ def records_of(strategy: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def tables(data: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Yield the path and the values of each strategy's table in schema 2."""
+    """Yield the path and the values of each table of a radix sort's strategy, in data of schema 2."""
     for key, strategies in data.get(RADIX, {}).items():
         for strategy, table in strategies.items():
             plain = {k: v for k, v in table.items() if not isinstance(v, dict)}
@@ -122,7 +130,7 @@ def tables(data: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any]]]:
 
 
 def runs(data: Mapping[str, Any]) -> list[Run]:
-    """Return the runs of tables that become lists."""
+    """Return the runs of tables that become the cases of lists."""
     known = dict(tables(data))
     out: list[Run] = []
     for key, sort in data.get(SORT, {}).items():
@@ -142,7 +150,12 @@ def _runs(
     known: Mapping[Path, dict[str, Any]],
     used: list[str],
 ) -> Iterator[Run]:
-    """Yield the runs in one list of rows.  Each table in a run is a variant, and no other row uses it."""
+    """Yield the runs of tables to which consecutive rows of one list refer.
+
+    Each table in a run is a variant of the hybrid sort, and no other row refers to it.
+
+    names: the paths of tables by the names in rows.  known: the tables by path.  used: the names in all rows.
+    """
     group: list[int] = []
     for i, row in enumerate([*rows, {"use": ""}]):
         path = names.get(row["use"], ())
@@ -164,9 +177,9 @@ def _run(
     names: Mapping[str, Path],
     known: Mapping[Path, dict[str, Any]],
 ) -> Run | None:
-    """Return the run of the rows `group`; None if another table already has the path of its list.
+    """Return the run of the tables to which the rows `group` refer; None if another table has the path of their list.
 
-    The list gets the variant of the fallback that all its tables share.
+    In its path, the list has the variant of the fallback that all tables of the run share.
     """
     paths = tuple(names[rows[i]["use"]] for i in group)
     variant = str(known[paths[0]][FALLBACK]).partition(DOT)[2]
@@ -178,14 +191,17 @@ def _run(
 
 
 def case(run: Run, path: Path, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the case that a table becomes in the list of a run."""
+    """Return the case, in the list of a run, that replaces the table with the path `path`."""
     at = run.paths.index(path)
     table = {k: v for k, v in records_of(path[2], values).items()}
     return {"name": path[3], **({"up_to": run.tops[at]} if at < len(run.tops) else {}), **table}
 
 
 def rows(lists: list[Run], key: str, name: str, before: list[dict[str, Any]], names: Mapping[str, str]) -> Any:
-    """Return a list of rows with the names of schema 3; one row replaces all rows of the cases of one list."""
+    """Return a list of rows for schema 3, given the rows `before` of schema 2.
+
+    A single row replaces the rows for all cases of a list of tables.  Other rows get the new names of tables, `names`.
+    """
     merged = [run for run in lists if (run.key, run.range) == (key, name)]
     out = []
     for i, row in enumerate(before):
@@ -198,12 +214,15 @@ def rows(lists: list[Run], key: str, name: str, before: list[dict[str, Any]], na
 
 
 def renamed(data: Mapping[str, Any], key: str) -> dict[str, str]:
-    """Return the names that rows of ranges use in schema 3, by the names that they use in schema 2."""
+    """Return the names by which rows refer to tables in schema 3, by the names in schema 2."""
     return {name_of(path): name_of(moved(path)) for path, _ in tables(data) if path[1] == key}
 
 
 def converted(data: Mapping[str, Any], schema: int) -> dict[str, Any]:
-    """Convert the data of a schema 2 file to schema 3; the hashes in rows of evidence are not converted."""
+    """Return the data of a target file in schema 3, given its data in schema 2.
+
+    Rows of evidence keep the hash of the choices in schema 2.
+    """
     lists = runs(data)
     listed = {path: run for run in lists for path in run.paths}
     out: dict[str, Any] = {**data, "schema": schema}
@@ -226,10 +245,11 @@ def converted(data: Mapping[str, Any], schema: int) -> dict[str, Any]:
 
 
 def sums(table: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Combine the tables of all variants of prefix sums, for one width, into one table with a rule.
+    """Return a table with a rule, given the tables of all variants of prefix sums for a key width.
 
-    The result also has a table for each variant that differs from the rule.  Return None if that is impossible: each
-    number of columns must have an inclusive and an exclusive variant, and all variants must have the same keys.
+    The result also has a table for each variant that differs from the rule.  Return None if there is no such rule:
+    there must be an inclusive and an exclusive variant for each number of columns, and all variants must have the same
+    keys.
     """
     first = table.get(FIRST)
     if not isinstance(first, dict) or not all(isinstance(x, dict) for x in table.values()):

@@ -1,6 +1,7 @@
-"""The *shares* of a sort that consists of several parts (algorithms).
+"""The *shares* of the parts of a sort.
 
-The share of a part is what it contributes to the sort: its kernels, and its steps, restricted to its range of counts.
+A part is an algorithm that serves a range of counts (`hsgen.core.sort.Part`).  Its share is what it contributes to the
+sort: its kernels, and its steps, restricted to the counts that it serves.
 """
 
 from __future__ import annotations
@@ -20,10 +21,12 @@ from hsgen.core.sort import Part
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """A part of a sort, with its kernels, steps and scratch.
+    """What a part contributes to a sort: kernels, steps and scratch.
 
-    plan: the complete plan of the part's algorithm.  steps: those of its steps that the part needs.  low, high: the
-    steps serve counts above `low`, up to `high`.  tail: the suffix of the names of the part's kernels.
+    plan: the complete plan of the part's algorithm.
+    steps: the steps of the plan that run in the sort.
+    low, high: the steps run for counts above `low` up to `high`.
+    tail: the suffix that the names of the part's kernels have in the sort; may be "".
     """
 
     part: Part
@@ -37,7 +40,7 @@ class Share:
 
     @property
     def device_status(self) -> DeviceStatus | None:
-        """The status that the part reports in device memory, for counts above `low`; None if it reports none."""
+        """The words in which the part reports retries, for counts above `low`; None if it reports none."""
         status = self.plan.device_status
         return status and replace(status, min_n=max(status.min_n, self.low))
 
@@ -45,8 +48,8 @@ class Share:
 def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, groups: int) -> Share:
     """Return the share of `part` in a sort that consists of `parts`.
 
-    If the signature has a bit range, parts that do not support bit ranges serve only calls that sort by all bits.  At
-    their counts, another part serves calls that sort by some of the bits.
+    If the signature has a bit range, a part that does not support bit ranges serves only calls that sort by all bits.
+    For its counts, calls that sort by some of the bits are served by another part.
 
     Raises:
         Usage: the part cannot sort its greatest count.
@@ -75,11 +78,13 @@ def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, 
 
 
 def bounded(share: Share) -> Share:
-    """Adapt a share to a device-side count, where the host knows only the capacity, not the count.
+    """Return the share for calls with a device-side count, in which the host knows only the capacity.
 
-    Scratch offsets then depend on the part's greatest count instead of the capacity.  Parts with a status are an
-    exception, because all parts must report the status at the same offset, which depends only on the capacity.  In
-    these parts, the scratch sizes are bounded by the part's counts instead.
+    Offsets in scratch, which depend on the capacity, then stop growing at the greatest count that the part serves.
+
+    Parts that report retries are an exception, because all parts must report them at the same offset.  In their share,
+    the offsets grow with the capacity.  Only the number of units in the rules for scratch sizes is limited to the
+    counts that the part serves.
     """
     if share.plan.device_status:
         rows = (replace(r, units=min(r.units, -(-r.max_n // r.unit)), max_n=ANY_N) for r in share.scratch.rules)
@@ -89,15 +94,14 @@ def bounded(share: Share) -> Share:
 
 
 def within(plan: Plan, groups: int) -> Plan:
-    """Limit a plan to the counts for which no grid has more than `groups` work-groups in a dimension."""
+    """Return the plan for only those counts for which no grid needs more than `groups` work-groups in a dimension."""
     return replace(plan, max_n=launched_up_to(plan.steps, plan.max_n, groups))
 
 
 def suffix(parts: Sequence[Part], part: Part) -> str:
-    """Return the suffix of the names of a part's kernels; "" in most cases.
+    """Return the suffix that the names of a part's kernels have in a sort of these parts; "" in most cases.
 
-    A sort may contain several parts of the same algorithm with different parameters.  Then the kernels of all such
-    parts but the first get the part's label as a suffix.
+    If several parts have the same algorithm with different parameters, the suffix of all but the first is their label.
     """
     several = EVERY[part.algorithm].TRAITS.several
     first = next((x for x in parts if several and x.algorithm == part.algorithm), part)
@@ -105,10 +109,10 @@ def suffix(parts: Sequence[Part], part: Part) -> str:
 
 
 def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
-    """Return those kernels that the steps launch, with the suffix `tail` added to their names.
+    """Return those kernels that `steps` launch, with the suffix `tail` in their names.
 
-    Kernels with a suffix belong to a later part.  Their field `always` is set to False, because otherwise a later part
-    would clear the status of an earlier part.
+    A suffix means that another part of the same algorithm precedes.  `always` then becomes False, because otherwise the
+    kernel would also run for counts of the earlier part, and clear the words in which that part has reported retries.
     """
     used = {s.kernel for s in steps}
     return [
@@ -117,10 +121,10 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
 
 
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
-    """Return the ranges of counts of other parts at which this part serves calls that sort by some of the bits.
+    """Return those ranges of counts of other parts for which this part serves calls that sort by some of the bits.
 
-    The calls need a part that supports bit ranges.  At the counts of a part that does not, the next greater part that
-    does serves them.  If there is no such greater part, the greatest part that supports bit ranges serves them.
+    Such calls need a part that supports bit ranges.  If the part for their count does not, they are served by the next
+    part for greater counts that does.  If there is no such part, they are served by the last part that does.
     """
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
     unable = [x for x in parts if x not in able] if able else []
@@ -132,10 +136,10 @@ def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
 
 
 def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
-    """Restrict steps to counts above `low`, up to `high`, and to calls with certain bit ranges.
+    """Return steps restricted to counts above `low` up to `high`, and to calls with certain bit ranges.
 
-    `part` says which bit ranges the steps serve: "any", only the "whole" key, or only a "part" of it.  Steps that serve
-    no such call are left out.
+    Steps that run for no such call are omitted.
+    part: the value of `Guard.range` for the calls: "any", "whole" for calls by all bits, or "part" for other calls.
     """
     fits = (
         s if part in ("any", s.guard.range) else replace(s, guard=replace(s.guard, range=part))
@@ -146,7 +150,7 @@ def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Ste
 
 
 def merged(shares: Sequence[Share]) -> list[Share]:
-    """Remove duplicate kernels from shares.
+    """Return the shares without duplicate kernels.
 
     If a kernel of a later part has the same text as a kernel of an earlier part, both parts launch the earlier kernel.
     """

@@ -1,12 +1,12 @@
-"""Reads the tables of algorithms that have strategies, such as radix sorts.
+"""The reader of the tables of radix sorts, whose parameters depend on a *strategy*, such as onesweep or hybrid.
 
 A table is ``[radix.KEY.STRATEGY]`` or ``[radix.KEY.VARIANT.STRATEGY]``.  Its label is the algorithm, with the variant
-as a suffix, as in radix-bits2.  A strategy may need a *fallback*, the table of another strategy.  A table that serves
-as a fallback has no label of its own.
+as a suffix, as in radix-bits2.  A strategy may need a *fallback*: another table, whose strategy sorts keys on which the
+strategy at hand does not work.  A table that is used as a fallback has no label.
 
 A list ``[[radix.KEY.VARIANT.STRATEGY]]`` has several tables, its *cases*, one for each range of counts.  Each case but
 the last has a greatest count, `up_to`.  The suffix in the label of a case is its `name`, by default the variant
-followed by the number of the case.
+followed by the number of the case, from 1.
 """
 
 from __future__ import annotations
@@ -33,18 +33,22 @@ CASE: Mapping[str, Field] = {
     NAME: Field("str", "the name of the case, with which the names of its kernels end", required=False),
     UP_TO: Field("int", "the greatest count of the case; none in the last one", required=False, least=1),
 }
-"""The keys that a case has in addition to the keys of its strategy."""
+"""The keys that a case may have in addition to the keys of its strategy."""
 Case = tuple[str, int | None]
-"""The label of a case, and the greatest count that it serves (None for the last case)."""
+"""The label of a case, and the greatest count that it serves; None for the last case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A table of a strategy, as the file has it.
 
-    variant: the variant in the table's path; "" if there is none.  label: the suffix in its label: the variant, or a
-    case's name.  where: the path, for messages.  values: the valid values.  complete: the table has no errors.  number:
-    the index of a case in its list; None if the table is no case.  up_to: the greatest count of a case, or None.
+    variant: the variant in the table's path; "" if there is none.
+    label: the suffix of the table's label: the variant, or the name of a case.
+    where: the path of the table, for messages.
+    values: the valid values.
+    complete: whether the table has no errors.
+    number: the index of a case in its list; None for a table that is no case.
+    up_to: the greatest count of a case; None for the last case, and for a table that is no case.
     """
 
     strategy: str
@@ -58,15 +62,16 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """The name by which other tables refer to this table; all cases of a list have the same name."""
+        """The name by which other tables refer to this table as a fallback; all cases of a list have the same name."""
         return ".".join(x for x in (self.variant, self.strategy) if x)
 
 
 @dataclass(slots=True, kw_only=True)
 class Labels:
-    """The names that rows of ranges may use, such as radix-bits2-onesweep.
+    """The names, such as radix-bits2-onesweep, by which rows in ``[sort.KEY]`` refer to tables of strategies.
 
-    tables: the labels of tables, by these names.  lists: the cases of lists, by these names.
+    tables: the labels of tables by name.
+    lists: the cases of lists by name.
     """
 
     tables: dict[str, str] = field(default_factory=dict)
@@ -74,7 +79,7 @@ class Labels:
 
 
 def fields(strategy: str) -> Mapping[str, Field]:
-    """Return the fields of a strategy's table, including its fallback if the strategy needs one."""
+    """Return the fields of a strategy's table, including that of the fallback if the strategy needs one."""
     keys = STRATEGIES[strategy].FIELDS
     if strategy not in FALLBACKS:
         return keys
@@ -85,9 +90,10 @@ def fields(strategy: str) -> Mapping[str, Field]:
 def read(
     r: Reader, choices: dict[tuple[str, str], Any], name: str, key: str, table: Mapping[str, Any], device: Device | None
 ) -> Labels:
-    """Read all tables of an algorithm's strategies for one key width.
+    """Read all tables of an algorithm's strategies for one key width; record errors in `r`.
 
-    The parameters are stored in `choices`, by (label, key width).  Return the names that rows of ranges may use.
+    Store the parameters in `choices`, by (label, key width).  Return the names by which rows refer to the tables.
+    name: the algorithm.  table: the table ``[NAME.KEY]``, which contains the tables of strategies.
     """
     entries = list(_entries(r, f"{name}.{key}", table))
     single = {e.name: e for e in entries if e.number is None}
@@ -115,7 +121,7 @@ def read(
 
 
 def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]:
-    """Yield all tables of strategies for one key width, with and without variants; record errors in `r`."""
+    """Yield the entries of all tables of strategies for one key width; record errors in `r`."""
     for name, sub in table.items():
         if name in STRATEGIES:
             yield from _of_strategy(r, f"{where}.{name}", name, "", sub)
@@ -133,7 +139,7 @@ def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]
 
 
 def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any) -> Iterator[Entry]:
-    """Yield the entry of a strategy's table; if `table` is a list, yield one for each case.  Record errors in `r`."""
+    """Yield the entry of a strategy's table or, if `table` is a list, of each case; record errors in `r`."""
     if isinstance(table, dict):
         before = len(r.errors)
         good = r.fields(_without_variants(r, table, where, strategy), where, fields(strategy))
@@ -167,9 +173,9 @@ def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any)
 
 
 def _without_variants(r: Reader, table: Mapping[str, Any], where: str, strategy: str) -> dict[str, Any]:
-    """Remove inner tables that are not stages of the strategy; record an error in `r` for each.
+    """Return the table without inner tables that are not stages of the strategy; record an error in `r` for each.
 
-    Usually the inner table is a variant in the wrong place.
+    Usually, such an inner table is a variant that should precede the strategy in the path.
     """
     stages = records.records(fields(strategy))
     variants = [k for k, v in table.items() if isinstance(v, dict) and k not in stages]
@@ -180,9 +186,9 @@ def _without_variants(r: Reader, table: Mapping[str, Any], where: str, strategy:
 
 
 def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
-    """Return the fallback that an entry names; None if there is no such table, or its strategy cannot be a fallback.
+    """Return the fallback that an entry names; None if there is no such table, or its strategy is no possible fallback.
 
-    If the entry's strategy needs no fallback, the result is the entry itself.
+    If the strategy of the entry needs no fallback, return the entry itself.
     """
     if entry.strategy not in FALLBACKS:
         return entry
@@ -191,9 +197,9 @@ def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
 
 
 def _params(r: Reader, entry: Entry, entries: Mapping[str, Entry], key: str, device: Device | None) -> Any:
-    """Return the parameters that a table and its fallback give together; None if there are errors.
+    """Return the parameters that the values of a table and of its fallback give together.
 
-    Errors are recorded in `r`.
+    If there are errors, record them in `r`, and return None.
     """
     base = _fallback(entry, entries) or entry
     behind = FALLBACKS.get(entry.strategy, {}).get(base.strategy, {})

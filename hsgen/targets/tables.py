@@ -1,8 +1,10 @@
-"""Gets and changes the parameters of a label in the data of a target file, without checking values.
+"""Functions that return and change the parameters of a label in the data of a target file, without checks of values.
 
-For this module, a label has one flat table of parameters.  In the file, the parameters can be in several places.  Keys
-of a stage are in an inner table; here they have dotted names.  The strategy is part of a table's path; here it is the
-key `strategy`.  A fallback has a table of its own; here its keys are in the same table.
+The functions handle the parameters of a label as one *flat table*, although a file may have them in several tables:
+
+- The parameters of a stage are in an inner table of the file.  In a flat table, they have dotted names.
+- The strategy is part of a table's path in the file.  In a flat table, it is the value of the key `strategy`.
+- A fallback has a separate table in the file.  In a flat table, its parameters are among those of the label.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ STRATEGY = "strategy"
 Path = tuple[str | int, ...]
 """The path of a table in a file, such as ("radix", "u32", "onesweep").  A case's path ends with its index in a list."""
 Placed = dict[Path, dict[str, Any]]
-"""The tables of one label in a file, by path: its own table, and before it that of its fallback, if there is one."""
+"""The tables that a file has for a label, by path: that of its fallback, if there is one, then its own table."""
 
 
 def head(path: Path) -> str:
@@ -30,7 +32,7 @@ def head(path: Path) -> str:
 
 
 def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
-    """Return the tables that a label has in a file, by path; empty if it has none, or if they follow from a rule."""
+    """Return the tables that a file has for a label, by path; empty if it has none, or only a rule for them."""
     name, _, variant = label.partition("-")
     table = data.get(name, {}).get(key, {})
     if not _strategies(name):
@@ -49,7 +51,7 @@ def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
 
 
 def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
-    """Return the flat table of a label; None if the file has no table for the label."""
+    """Return the flat table of a label; None if the file has neither tables nor a rule for the label."""
     if (ruled := _ruled(data, label, key)) is not None:
         return ruled
     parts = placed_of(data, label, key)
@@ -65,14 +67,14 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
 
 
 def expanded(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return an algorithm's table for a key width; if it has a rule for variants, return a table for each variant."""
+    """Return the table of an algorithm and a key width; if it has a rule, return the tables that the rule defines."""
     module: Any = TABLES[name]
     tables: Mapping[str, Any] = module.expanded(table) if module.TRAITS.rule and module.listed(table) else table
     return tables
 
 
 def _ruled(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
-    """Return the table of a label that follows from a rule for variants; None if the file has no such rule."""
+    """Return the table that a rule defines for a label; None if the file has no rule for it."""
     name, _, variant = label.partition("-")
     table = data.get(name, {}).get(key, {})
     every = expanded(name, table)
@@ -81,7 +83,7 @@ def _ruled(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | No
 
 
 def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield each (label, key width) for which a file has a table."""
+    """Yield each (label, key width) for which a file has a table or a rule."""
     for name in (x for x in TABLES if x in data):
         for key, table in data[name].items():
             variants = [x for x in expanded(name, table) if x not in _stages(name)]
@@ -92,9 +94,9 @@ def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, Any]) -> Placed:
-    """Return the tables that a file must have, by path, so that a label gets the flat table `table`.
+    """Return the tables, by path, that a file must have for the label to have the flat table `table`.
 
-    If the label keeps its strategy, the tables keep their paths.
+    If the label already has the same strategy in the file, its tables keep their paths.
     """
     name, _, variant = label.partition("-")
     if not _strategies(name):
@@ -119,7 +121,7 @@ def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, An
 
 
 def changed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the data of a file in which a label has the flat table `table`."""
+    """Return the data of a file after a change of a label's parameters to the flat table `table`."""
     out: dict[str, Any] = _copied(data)
     strategies, before = _strategies(label.partition("-")[0]), placed_of(data, label, key)
     for path in before:
@@ -150,9 +152,9 @@ def _at(data: Any, path: Path) -> Any:
 
 
 def full(data: Mapping[str, Any], label: str, key: str) -> str:
-    """Return the name by which rows of ranges refer to a label's table, such as radix-bits2-onesweep.
+    """Return the name by which rows in ``[sort.KEY]`` refer to the table of a label, such as radix-bits2-onesweep.
 
-    For a case of a list, the result is the label.
+    For a case of a list, return the label.
     """
     parts = placed_of(data, label, key)
     if not parts or not _strategies(label.partition("-")[0]):
@@ -162,16 +164,16 @@ def full(data: Mapping[str, Any], label: str, key: str) -> str:
 
 
 def rows(data: Mapping[str, Any], key: str, labels: Sequence[str], upto: Sequence[int]) -> list[dict[str, Any]]:
-    """Return rows of ranges for labels; `upto` has the greatest counts of all labels but the last."""
+    """Return rows for ``[sort.KEY]``, given labels, and the greatest counts `upto` of all labels but the last."""
     names = [full(data, label, key) for label in labels]
     out: list[dict[str, Any]] = [{"to": n, "use": x} for x, n in zip(names, upto, strict=False)]
     return [*out, {"use": names[-1]}]
 
 
 def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the table ``[sort.KEY]`` of the file `before`, with the names that `labels` have in the file `after`.
+    """Return the table ``[sort.KEY]`` of the data `before`, with the names of tables that `labels` have in `after`.
 
-    A label's name changes when its strategy changes.
+    The name of a label's table changes if its strategy changes.
     """
     names = {full(before, x, key): full(after, x, key) for x in labels}
     table = before.get(SORT, {}).get(key, {})
@@ -182,13 +184,13 @@ def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, label
 
 
 def _strategies(name: str) -> Mapping[str, Any]:
-    """Return the strategies of an algorithm by name; empty for most algorithms."""
+    """Return the strategies of an algorithm by name; empty for algorithms without strategies."""
     strategies: Mapping[str, Any] = getattr(TABLES[name], "STRATEGIES", {})
     return strategies
 
 
 def _fallbacks(name: str, strategy: str) -> Mapping[str, Any]:
-    """Return the possible fallbacks of a strategy by name; empty for most strategies."""
+    """Return the possible fallbacks of a strategy by name; empty for strategies that need no fallback."""
     fallbacks: Mapping[str, Any] = getattr(TABLES[name], "FALLBACKS", {}).get(strategy, {})
     return fallbacks
 
@@ -203,18 +205,18 @@ def _rest(variant: str) -> tuple[str, ...]:
 
 
 def _values(name: str | int, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parameters in the table of an algorithm without strategies, without the inner tables of variants."""
+    """Return the table of an algorithm without strategies, without its inner tables for variants."""
     stages = _stages(str(name))
     return {k: v for k, v in table.items() if k in stages or not isinstance(v, dict)}
 
 
 def _stages(name: str) -> set[str]:
-    """Return the names of an algorithm's stages, whose parameters are in inner tables."""
+    """Return the names of the stages of an algorithm, each of which has an inner table for its parameters."""
     return {field.partition(DOT)[0] for field in TABLES[name].FIELDS if DOT in field}
 
 
 def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
-    """Replace inner tables by keys with dotted names."""
+    """Return the table with dotted names in place of inner tables."""
     out: dict[str, Any] = {}
     for name, value in table.items():
         out |= {f"{name}{DOT}{k}": v for k, v in value.items()} if isinstance(value, dict) else {name: value}
@@ -222,7 +224,7 @@ def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tables(name: str, table: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any], str]]:
-    """Yield (path after the key width, values, suffix in the label) for each table of one key width."""
+    """Yield (path after the key width, values, suffix of the label) for each table of a strategy in `table`."""
     known = _strategies(name)
     for first, sub in table.items():
         strategies = {(first,): sub} if first in known else {(first, x): v for x, v in sub.items() if x in known}

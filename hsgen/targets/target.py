@@ -1,6 +1,6 @@
-"""Targets: the facts of a device family and the choices for it, read from a TOML file and checked.
+"""Targets: the facts about a device family and the choices for it, read from a TOML file and checked.
 
-The module names no algorithm, because the registry lists the algorithms.  The module renders no text.
+The module names no algorithm: `hsgen.algorithms` lists all of them.  It renders no text.
 """
 
 from __future__ import annotations
@@ -30,13 +30,16 @@ from hsgen.targets.matching import Match, read_match
 
 
 def _of_type(label: str, key: str, signature: Signature) -> Signature:
-    """Adapt a signature to a key type, as the label's operation requires; unchanged if the label is unknown."""
+    """Return the signature that the label's operation needs for a key type; unchanged if the label is unknown."""
     known = label == AUTO or algorithm(label) in EVERY
     return operation(label).of_type(signature, TYPES[key]) if known else signature
 
 
 def _width(key: str, signature: Signature) -> str:
-    """Return the key width in kernels.  With packed values, kernels sort 64-bit keys whose lower halves are values."""
+    """Return the key width that kernels sort.
+
+    If 32-bit keys and values are packed, the width is u64, because kernels sort the 64-bit words.
+    """
     width = TYPES[key].key
     if signature.value != "packed":
         return width
@@ -53,13 +56,13 @@ class Target:
 
     choices: the parameters of algorithms by (label, key width).  A label is the algorithm's name, optionally with a
     variant as a suffix, as in radix-bits2.
-    autos: the ranges of the sort "auto" by key width: labels with the greatest count that each serves.
+    autos: the ranges of the sort "auto" by key width: labels, each with the greatest count that it serves.
     autos_valued: the ranges for sorts with values.
     autos_counted: the ranges for sorts without values but with a device-side count.
     firsts: the label of the sort whose kernels are compiled first, by key width.
     isa: the devices for which each offline compiler compiles the kernels.
-    named: labels by (name of a strategy's table in ranges, key width); such a name is, for example, radix-onesweep.
-    tables: the values of the optional tables.
+    named: labels by (name, key width).  The name, such as radix-onesweep, is that by which ranges refer to the label.
+    tables: the values of the optional tables (`hsgen.targets.optional`).
     shapes: the hash of all choices (`hsgen.targets.evidence.shapes`).
     """
 
@@ -93,26 +96,23 @@ class Target:
         return self.autos_counted if signature.device_count else self.autos
 
     def keys_of(self, width: str) -> str:
-        """Return the key width whose choices serve a key width.
-
-        Keys of type u8 or u16 use the choices of u32 if there are none for their own width.
-        """
+        """Return the key width whose choices sorts of `width` use: u32 for u8 and u16 without choices, else `width`."""
         has_tables = any(k == width for _, k in self.choices)
         return "u32" if width in ("u8", "u16") and not has_tables else width
 
     def implicit(self, key: str) -> list[str]:
-        """Return the algorithms that support a key type and whose tables are optional."""
+        """Return the algorithms with optional tables that support a key type."""
         key_type = TYPES[key]
         plain = {name: operation(name).of_type(PLAIN, key_type) for name in IMPLICIT}
         return [name for name in IMPLICIT if self._specialized(name, key_type.key, plain[name]) is not None]
 
     def derived(self, key: str) -> list[str]:
-        """Return the labels that support a key type, without a table of their own, by parameters of other tables."""
+        """Return the labels without a table that support a key type, with parameters derived from other tables."""
         width = TYPES[key].key
         have = [label for label in DERIVED if (label, width) not in self.choices]
         return [label for label in have if self._specialized(label, width, PLAIN) is not None]
 
-    @lru_cache(maxsize=1024)  # noqa: B019  # the cache keeps targets alive; so does the cache of `parse`
+    @lru_cache(maxsize=1024)  # noqa: B019  # the cache keeps targets alive, but that of `parse` does so anyway
     def _specialized(self, label: str, width: str, signature: Signature) -> Any:
         """Return the parameters of a label for a key width and a signature; None if the label does not support them."""
         if label in IMPLICIT:
@@ -126,9 +126,9 @@ class Target:
         return ALGORITHMS[algorithm(label)].specialize(have, KEYS[width], signature, self.device)
 
     def _upto(self, label: str, key: str, chosen: str, signature: Signature) -> Auto:
-        """Return the ranges of a sort: those of "auto", or one range of all counts for any other label.
+        """Return the ranges of the sort `label`: those of "auto", or a single range of all counts for any other label.
 
-        `chosen` is the key width whose choices are used.
+        chosen: a result of `keys_of`, the key width whose choices the sort uses.
 
         Raises:
             Usage: the target has no such sort for `key`.
@@ -141,9 +141,10 @@ class Target:
         return upto
 
     def _parts(self, upto: Auto, width: str, signature: Signature, *, stable: bool) -> list[Part]:
-        """Return those parts of the ranges `upto` that support a signature; with `stable`, only stable parts.
+        """Return a part for each range in `upto` whose label supports a signature.
 
-        A part also serves the counts of preceding parts that were left out.
+        If a label does not support the signature, the next part also serves the counts of its range.
+        stable: whether to leave out algorithms that compare packed words as a whole, because their sort is not stable.
         """
         parts, low = list[Part](), 0
         for name, top in upto:
@@ -151,13 +152,13 @@ class Target:
             if params is None:
                 continue
             if stable and signature.value == "packed" and EVERY[algorithm(name)].plan(params).whole_words:
-                continue  # see docs/reference/semantics.md
+                continue  # docs/reference/semantics.md says why this sort is not stable
             parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
             low = top
         return parts
 
     def default(self, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
-        """Return the sort "auto" for a key type and up to `max_n` keys; without "auto", the first sort of the file.
+        """Return the sort "auto" for up to `max_n` keys of a type; if there is no "auto", the first sort of the file.
 
         Raises:
             Usage: the target has no choices for such keys.
@@ -165,11 +166,11 @@ class Target:
         sorting = [a for a in self.labels(key) if operation(a).by_count]
         return self.sort(sorting[0] if sorting else AUTO, key, signature, max_n)
 
-    @lru_cache(maxsize=128)  # noqa: B019  # as above
+    @lru_cache(maxsize=128)  # noqa: B019  # see `_specialized`
     def sort(self, label: str, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
-        """Return the sort of a label, or of "auto", for a key type and a signature.
+        """Return the sort of a label, or "auto", for up to `max_n` keys of a type and for a signature.
 
-        The sort "auto" consists of the algorithms that support the signature and serve counts up to `max_n`.
+        The parts of the sort "auto" are the algorithms that support the signature and serve counts up to `max_n`.
 
         Raises:
             Usage: the target has no choices for such keys, or the choices do not support the signature.
@@ -214,7 +215,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Target:
-    """Return the target of hsgen called `name`; if `name` ends in .toml, return the target in the file of that path.
+    """Return the target `name` of hsgen or, if `name` ends in .toml, the target in the file with that path.
 
     Raises:
         Usage: the target or the file does not exist, or the file has errors (one line per error).
@@ -232,7 +233,7 @@ def find(name: str) -> Target:
 
 @lru_cache(maxsize=256)
 def parse(text: str, stem: str, where: str) -> Target:
-    """Return the target in a target file's text; its name must be `stem`, and error messages begin with `where`.
+    """Return the target `stem`, given the text of its file; error messages begin with `where`, the name of the file.
 
     Raises:
         Usage: the errors of the text, one line each, up to a limit.

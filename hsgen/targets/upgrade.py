@@ -1,8 +1,7 @@
-"""Upgrades target files from schema 2 to schema 3, line by line, so that comments are preserved.
+"""The conversion of a target file's text from schema 2 to schema 3, line by line, so that comments are preserved.
 
-A variant of a radix sort moves before its strategy.  The keys of a stage become one inline table.  Tables that serve
-consecutive ranges of counts become the cases of one list.  The hash of the choices changes, so rows of evidence with
-the old hash get the new hash.
+`hsgen.targets.schema2` describes the schemas, and converts the data.  In the text, the parameters of a stage become an
+inline table.  Rows of evidence with the hash of the choices in schema 2 get the hash of the choices in schema 3.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ _HINT = "write each table as [NAME.KEY] with a line a key, each row of a range o
 
 
 def upgraded(text: str, stem: str, where: str) -> str | None:
-    """Convert the text of a target file to the newest schema; return None if it already has the newest schema.
+    """Return the text of a target file, converted to the newest schema; None if it already has the newest schema.
 
     Raises:
-        Usage: the file has errors, or its layout is not supported.
+        Usage: the file has errors, or is written in a way that the function cannot convert.
     """
     data = documents.toml(text, where, "the file must be TOML")
     if data.get("schema") == schema.SCHEMA:
         return None
     if data.get("schema") != schema.SCHEMA - 1 or isinstance(data.get("schema"), bool):
-        target.parse(text, stem, where)  # raises an error about the schema
+        target.parse(text, stem, where)  # raises an error about the number of the schema
     wrong = f"{where}: cannot be rewritten as it is written; {_HINT}"
     try:
         expected = schema2.converted(data, schema.SCHEMA)
@@ -50,16 +49,20 @@ def upgraded(text: str, stem: str, where: str) -> str | None:
         if tomllib.loads(out) != expected:
             raise Usage(wrong)
         out = out.replace(f'"{shapes(data)}"', f'"{shapes(expected)}"')
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # tables or lists of another type
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # a table or list in `data` has another type
         raise Usage(wrong) from None
-    if any(name in data for name in ALGORITHMS):  # a file with facts only, for `hsgen suggest`, is not a target
+    if any(name in data for name in ALGORITHMS):  # a file with only facts, as `hsgen suggest` reads it, is no target
         target.parse(out, stem, where)
     return out
 
 
 @dataclass(slots=True)
 class _Block:
-    """The lines of a table: the comments directly above its head, its head, and all lines before the next block."""
+    """The lines of a table in a text.
+
+    They are the comments directly above its head, its head, and the lines up to the next block.
+    path: the path of the table; () for the lines before the first table.
+    """
 
     path: Path
     lines: list[str] = field(default_factory=list)
@@ -71,7 +74,7 @@ class _Block:
 
 
 def _rewritten(text: str, data: Mapping[str, Any]) -> str:
-    """Return the text of a file with all its tables converted to the newest schema."""
+    """Return the text of a file, in which all tables are converted to the newest schema; `data` is its data."""
     runs, known = schema2.runs(data), dict(schema2.tables(data))
     listed = {path: run for run in runs for path in run.paths}
     blocks = _blocks(text)
@@ -91,10 +94,7 @@ def _rewritten(text: str, data: Mapping[str, Any]) -> str:
 
 
 def _blocks(text: str) -> list[_Block]:
-    """Split a text into blocks, one for the lines before the first table and one for each table.
-
-    Comments directly above the head of a table belong to the table's block.
-    """
+    """Return the blocks of a text: the lines before the first table, then the lines of each table."""
     blocks = [_Block(())]
     for line in text.splitlines(True):
         if _ANY_HEAD.match(line):
@@ -108,7 +108,10 @@ def _blocks(text: str) -> list[_Block]:
 
 
 def _written(block: _Block, data: Mapping[str, Any], known: Mapping[Path, Any], runs: list[Run]) -> list[str]:
-    """Return the converted lines of a table that does not become a case of a list."""
+    """Return the converted lines of a table that does not become a case of a list.
+
+    known: the tables of strategies in schema 2, by path.
+    """
     if block.path in known:
         return _strategy(block, schema2.moved(block.path), known[block.path])
     if len(block.path) == 2 and block.path[0] == SORT:
@@ -117,9 +120,12 @@ def _written(block: _Block, data: Mapping[str, Any], known: Mapping[Path, Any], 
 
 
 def _strategy(block: _Block, to: Path, values: Mapping[str, Any], more: str = "", *, case: bool = False) -> list[str]:
-    """Return the converted lines of a strategy's table, with the new path `to`.
+    """Return the converted lines of a strategy's table.
 
-    `more` has lines to insert after the head.  With `case`, the table becomes a case of a list.
+    to: the path of the table in schema 3.
+    values: the values of the table in schema 2.
+    more: lines to insert after the head.
+    case: whether the table becomes a case of a list.
     """
     at, strategy = block.head, block.path[2]
     old, new = DOT.join(block.path), DOT.join(to)
@@ -147,7 +153,7 @@ def _strategy(block: _Block, to: Path, values: Mapping[str, Any], more: str = ""
 
 
 def _comments_first(lines: list[str]) -> list[str]:
-    """Move comments that follow the line of an inline table above that line."""
+    """Return the lines with the comments that follow the line of an inline table moved before that line."""
     out: list[str] = []
     for line in lines:
         table = len(out) and line.startswith("#") and re.match(r"\w+ = \{", out[-1])
@@ -156,7 +162,7 @@ def _comments_first(lines: list[str]) -> list[str]:
 
 
 def _plain(line: str, match: re.Match[str], name: str) -> str:
-    """Return the line of a key that belongs to no stage, with the key's new name or the fallback's new name."""
+    """Return the line of a key that belongs to no stage, with its new name or, for a fallback, with its new value."""
     if name == FALLBACK:
         value = match[2].strip('"')
         return line.replace(f'"{value}"', f'"{schema2.behind(value)}"', 1)
@@ -175,9 +181,11 @@ def _case(block: _Block, run: Run, values: Mapping[str, Any]) -> list[str]:
 
 
 def _sum(block: _Block, sums: Mapping[str, Any]) -> list[str]:
-    """Return the converted lines of a variant of prefix sums; all its comments are kept.
+    """Return the converted lines of the table of a variant of prefix sums, with all its comments.
 
-    The first variant becomes the table with the rule.  Other variants keep only keys that differ from the rule.
+    The table of the variant `schema2.FIRST` becomes the table with the rule.  Those of other variants keep only values
+    that differ from the rule.
+    sums: a result of `schema2.sums`.
     """
     _, key, name = block.path
     first, differing = name == schema2.FIRST, sums.get(name, {})
@@ -203,7 +211,10 @@ def _sum(block: _Block, sums: Mapping[str, Any]) -> list[str]:
 
 
 def _ranges(block: _Block, data: Mapping[str, Any], runs: list[Run]) -> list[str]:
-    """Return the lines of a table ``[sort.KEY]`` with the new names; one row replaces all rows of one list's cases."""
+    """Return the converted lines of a table ``[sort.KEY]``.
+
+    Rows get the new names of tables.  A single row replaces the rows for all cases of a list of tables.
+    """
     key = block.path[1]
     names = schema2.renamed(data, key)
     inner = {schema2.name_of(path): run for run in runs if run.key == key for path in run.paths}
@@ -221,6 +232,6 @@ def _ranges(block: _Block, data: Mapping[str, Any], runs: list[Run]) -> list[str
 
 
 def _renamed(line: str, names: Mapping[str, str]) -> str:
-    """Return a line of a table ``[sort.KEY]``, with the new names of the tables that it names."""
+    """Return a line of a table ``[sort.KEY]``, in which tables have their new names, `names`."""
     line = _USE.sub(lambda m: f'{m[1]}"{names.get(m[2], m[2])}"', line)
     return re.sub(r'^(\s*first\s*=\s*)"([^"]*)"', lambda m: f'{m[1]}"{names.get(m[2], m[2])}"', line)

@@ -1,8 +1,8 @@
 """Passes over kernel trees for languages without pointers.
 
-`addressed` serves HLSL, whose buffers consist of bytes and give no references to elements.  The pass replaces accesses
-to buffers by calls: ``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become
-calls such as ``b_atomic_add(i, x)``.
+`addressed` serves HLSL, whose byte-address buffers have no elements.  The pass replaces accesses to buffers by calls:
+``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become calls such as
+``b_atomic_add(i, x)``.  `offset` and `without_pointers` serve GLSL.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ ATOMICS = {
     for memory in ("", "local_")
     for operation in ("add", "or", "load", "store", "cas", "min")
 }
-"""The functions of the kernel language for atomic accesses, each with its operation."""
+"""The functions for atomic accesses in kernel bodies, each with its operation, such as "add"."""
 _COMPOUND = frozenset(("-=", "+=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>=", "++", "--"))
 _ENDS = frozenset((";", ","))
 
 
 class _Addressing:
-    """A function that takes the words of a group and replaces the accesses among them by calls."""
+    """An object that, called with a list of words, returns the words with accesses replaced by calls."""
 
     def __init__(self, buffers: Collection[str], arrays: Collection[str]) -> None:
         self.buffers, self.memory = frozenset(buffers), frozenset((*buffers, *arrays))
 
     def __call__(self, listed: list[Word]) -> list[Word]:
-        """Return the words of a group, in which calls replace accesses."""
+        """Return `listed`, in which calls replace the accesses to buffers and the atomic accesses."""
         out: list[Word] = []
         at = 0
         while at < len(listed):
@@ -66,7 +66,7 @@ class _Addressing:
 
 
 def _operator(listed: list[Word], at: int) -> str:
-    """Return the text of the token at index `at`, after an access; "" if a group, access or call is there."""
+    """Return the text of the token at index `at`, which follows an access; "" if there is no token at that index."""
     word = listed[at] if at < len(listed) else None
     return word.text if isinstance(word, Token) else ""
 
@@ -88,7 +88,7 @@ def addressed(tree: Tree, buffers: Collection[str], arrays: Collection[str]) -> 
 def called(tree: Tree) -> frozenset[str]:
     """Return the names of the functions that a tree calls.
 
-    A call of `LINE` also counts as a call of ``BUFFER_store`` for its buffer.
+    For a call of `LINE`, the result also has ``BUFFER_store``, with which dialects define `LINE`.
     """
     calls = [w for w in words(tree) if isinstance(w, Call)]
     lines = {f"{name(arguments(w)[0])}_store" for w in calls if w.name.text == LINE}
@@ -97,15 +97,16 @@ def called(tree: Tree) -> frozenset[str]:
 
 FIRST = "{}_first"
 LINE = "hs_store_line"
-"""The function that stores a line; its first two arguments are a buffer and an index."""
+"""The function that stores a line of adjacent keys; its first two arguments are a buffer and an index in the buffer."""
 _LOWER = frozenset(("<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||", "?"))
-"""The operators with a lower precedence than a sum."""
+"""The operators with a lower precedence than ``+``."""
 
 
 def offset(tree: Tree, buffers: Collection[str]) -> Tree:
-    """Return a tree with ``BUFFER_first`` added to every index of these buffers.
+    """Return a tree with ``BUFFER_first`` added to every index in these buffers.
 
-    A GLSL binding can start only at an aligned offset, so a kernel adds the index of the buffer's first element.
+    A Vulkan binding can start only at an aligned offset in memory.  ``BUFFER_first`` is the index, from that offset, of
+    the first element that the call passes.
     """
 
     def access(word: Word) -> Word:
@@ -133,9 +134,10 @@ CONVERSIONS = ("hs_twiddle_in", "hs_raw_in")
 
 
 def without_pointers(tree: Tree) -> Tree:
-    """Return a tree without element addresses: ``*(first ? &a[i] : &b[j])`` becomes ``(first ? a[i] : b[j])``.
+    """Return a tree without addresses of elements: ``*(first ? &a[i] : &b[j])`` becomes ``(first ? a[i] : b[j])``.
 
-    GLSL has no ``?:`` for narrow keys, so a conversion of ``?:`` becomes ``?:`` between two conversions.
+    GLSL has no ``?:`` for keys of fewer than 32 bits, so ``hs_raw_in(c ? x : y)`` becomes
+    ``(c ? hs_raw_in(x) : hs_raw_in(y))``.
     """
     return statements(tree, lambda x: changed(x, _words))
 

@@ -1,4 +1,4 @@
-"""Expansion of C macros in a list of tokens.  A macro whose body is one number is kept as a named constant."""
+"""Expansion of C macros.  A macro without parentheses whose body is a number becomes a named constant instead."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from hsgen.tree.reading import tokens
 _DEFINE = re.compile(r"#define (\w+)(\([^)]*\))?(.*)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d\w*\Z")
 Hidden = frozenset[str]
-"""The macros whose expansion produced a token.  As in C, these macros do not expand the token again."""
+"""The names of the macros whose expansion produced a token.  As in C, none of them expands the token again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A macro.  parameters: the names of its parameters; None for a macro without parentheses."""
+    """A macro.
+
+    parameters: the names of its parameters; None for a macro without parentheses.
+    """
 
     parameters: tuple[str, ...] | None
     body: tuple[Token, ...]
 
 
 def expanded(text: str) -> tuple[list[Token], dict[str, str]]:
-    """Return the tokens of a text with all macros expanded, and for each named constant the text of its number.
+    """Return the tokens of a text with all macros expanded, and the named constants: the text of the number by name.
 
-    The white space of the tokens preserves the line breaks of the text.
+    The white space of the tokens preserves the text's line breaks, also those of removed definitions.
 
     Raises:
         Unreadable: a directive is not ``#define``, or a macro has the wrong number of arguments.
@@ -66,7 +69,12 @@ def _define(directive: Token, macros: dict[str, Macro], constants: dict[str, str
 
 
 def _expand(token: Token, hidden: Hidden, macros: dict[str, Macro], queue: list[tuple[Token, Hidden]]) -> None:
-    """Put the expansion of a macro at the front of the queue, which is the end of the list `queue`."""
+    """Put the expansion of the macro that `token` names at the front of the queue.
+
+    The front of the queue is the end of the list `queue`.
+    If the macro has parameters, remove its arguments from the queue first.  A macro with parameters that no parenthesis
+    follows is not expanded, as in C.
+    """
     macro, bound = macros[token.text], dict[str, list[tuple[Token, Hidden]]]()
     if macro.parameters is not None:
         if not queue or queue[-1][0].text != "(":
@@ -89,7 +97,7 @@ def _expand(token: Token, hidden: Hidden, macros: dict[str, Macro], queue: list[
 
 
 def _arguments(name: str, queue: list[tuple[Token, Hidden]]) -> Sequence[list[tuple[Token, Hidden]]]:
-    """Remove the arguments of the macro `name` from the front of the queue, and return the arguments."""
+    """Remove the parenthesized arguments of the macro `name` from the front of the queue, and return them."""
     queue.pop()
     out: list[list[tuple[Token, Hidden]]] = [[]]
     depth = 1

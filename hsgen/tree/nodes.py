@@ -1,8 +1,9 @@
-"""The syntax tree of kernel text.  Nodes are statements, array accesses, calls, and groups in brackets.
+"""The syntax tree of kernel text, which is a subset of C.
 
-A tree is lossless.  Each token includes the white space and the comments before it, so an unchanged tree prints the
-original text.  An expression is a flat list of words, and operators are plain tokens in it.  Only `hsgen.emit.wgsl`
-needs the precedence of operators.
+A tree has *statements*, which consist of *words*.  A word is a token, an array access, a call, or a group of words in
+brackets.  An expression is a flat list of words, and its operators are plain tokens, because only `hsgen.emit.wgsl`
+needs the precedence of operators.  A tree is lossless: each token includes the white space and the comments before it,
+so an unchanged tree prints the original text.
 """
 
 from __future__ import annotations
@@ -12,7 +13,10 @@ from typing import NamedTuple, TypeAlias
 
 
 class Unreadable(Exception):
-    """The error for text that is not valid kernel text.  line: the line, counted from 1, or 0 if unknown."""
+    """The error for text that the parser or a pass does not accept as kernel text.
+
+    line: the number of the line, from 1; 0 if unknown.
+    """
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(problem)
@@ -20,7 +24,10 @@ class Unreadable(Exception):
 
 
 class Token(NamedTuple):
-    """A token.  before: the white space and the comments between the preceding token and this one."""
+    """A token.
+
+    before: the white space and the comments between the preceding token and this token.
+    """
 
     before: str
     text: str
@@ -28,7 +35,7 @@ class Token(NamedTuple):
 
 @dataclass(slots=True)
 class Group:
-    """A list of words in brackets.  A word is a token, a group, an array access or a call."""
+    """A list of words between two brackets, such as parentheses."""
 
     open: Token
     words: list[Word]
@@ -53,7 +60,10 @@ class Call:
 
 @dataclass(slots=True)
 class Plain:
-    """A simple statement: a declaration, an expression, a jump or a macro call.  end: its semicolon, or None."""
+    """A simple statement: a declaration, an expression, a jump or a macro call.
+
+    end: the semicolon; None for a macro call without a semicolon.
+    """
 
     words: list[Word]
     end: Token | None
@@ -70,7 +80,12 @@ class Block:
 
 @dataclass(slots=True)
 class If:
-    """A branch.  otherwise: the token ``else``, or None."""
+    """An ``if`` statement.
+
+    word: the token ``if``.
+    yes, no: the statements for a true and for a false condition; `no` may be None.
+    otherwise: the token ``else``, or None.
+    """
 
     word: Token
     condition: Group
@@ -81,7 +96,12 @@ class If:
 
 @dataclass(slots=True)
 class Loop:
-    """A ``for`` or ``while`` loop.  unrolled: the token before the loop that makes compilers unroll it, or None."""
+    """A ``for`` or ``while`` loop.
+
+    unrolled: the token ``HS_UNROLL`` before the loop, by which compilers unroll the loop; None without it.
+    word: the token ``for`` or ``while``.
+    head: the condition, or the three parts of a ``for`` loop, in parentheses.
+    """
 
     unrolled: Token | None
     word: Token
@@ -91,7 +111,7 @@ class Loop:
 
 @dataclass(slots=True)
 class Repeat:
-    """A ``do`` ... ``while`` loop."""
+    """A ``do`` ... ``while`` loop; the tokens `word` and `end` are ``do`` and ``while``."""
 
     word: Token
     body: Statement
@@ -102,7 +122,10 @@ class Repeat:
 
 @dataclass(slots=True)
 class Function:
-    """The definition of a function.  head: the words before its body."""
+    """The definition of a function.
+
+    head: the words before the body: attributes, the type, and a `Call` of the name with the parameters.
+    """
 
     head: list[Word]
     body: Block
@@ -110,14 +133,14 @@ class Function:
 
 @dataclass(slots=True)
 class Directive:
-    """A preprocessor directive, with its continuation lines."""
+    """A preprocessor directive, with its continuation lines, as a single token."""
 
     line: Token
 
 
 @dataclass(slots=True)
 class Shifted:
-    """A statement that starts a line; the white space `margin` indents each line of its text further."""
+    """A statement that a pass has moved into a block: the printer adds the white space `margin` to its lines."""
 
     statement: Statement
     margin: str
@@ -125,7 +148,10 @@ class Shifted:
 
 @dataclass(slots=True)
 class Tree:
-    """The statements of a text.  end: the white space and the comments after the last statement."""
+    """The statements of a text.
+
+    end: the white space and the comments after the last statement.
+    """
 
     body: list[Statement]
     end: str

@@ -1,4 +1,4 @@
-"""The passes over a kernel's tree; dialects refer to the passes by name."""
+"""The passes that change the tree of a kernel body for a kernel language.  A dialect lists the names of its passes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hsgen.tree.walking import changed, statements
 class Memory:
     """The names of a kernel's buffers and local arrays.
 
-    index: whether the sort is an argsort, in which value i of the input is i.
+    index: whether the sort is an argsort.  Value i of its input is i, which no buffer has.
     """
 
     buffers: tuple[str, ...]
@@ -30,8 +30,8 @@ class Memory:
 class Pass:
     """A change of a tree.
 
-    words: the functions of the dialect contract whose calls the pass replaces.  A dialect with the pass need not define
-    these functions.
+    words: the functions of the dialect contract whose calls the pass replaces.  A dialect that lists the pass need not
+    define these functions.
     """
 
     change: Callable[[Tree, Memory], Tree]
@@ -56,20 +56,20 @@ def replaced(names: Sequence[str]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The text of a body after passes, and the names of the functions that it calls."""
+    """The text of a kernel body after all passes, and the names of the functions that the text calls."""
 
     text: str
     calls: frozenset[str]
 
 
 def memory(kernel: Kernel, index: bool) -> Memory:
-    """Return the `Memory` of a kernel.  index: as in `Memory`."""
+    """Return the `Memory` of a kernel; `index` is the field of the same name."""
     return Memory(tuple(b.name for b in kernel.buffers), tuple(a.name for a in kernel.arrays), index)
 
 
 @lru_cache(maxsize=4096)
 def passed(body: str, names: Sequence[str], known: Memory) -> Passed:
-    """Return a body after the named passes.
+    """Return a kernel body after the passes `names`, in this order.
 
     Raises:
         Unreadable: the body is not valid kernel text.
@@ -84,10 +84,11 @@ SUBGROUP, LANE = "hs_subgroup_id", "hs_local_id"
 
 
 def alone(body: str) -> str:
-    """Return the body of a kernel without subgroups, in which every lane counts as a subgroup of one lane.
+    """Return the body of a kernel that uses no subgroups, with ``hs_local_id`` in place of ``hs_subgroup_id``.
 
-    All kernels of a sort share a prelude.  If another kernel has subgroups, the prelude's ``hs_subgroup_id`` is not the
-    lane's number, so this function writes ``hs_local_id`` instead.
+    In such a kernel, each lane counts as a subgroup of one lane, so the number of the subgroup is that of the lane.
+    The function ``hs_subgroup_id`` may return another number, because other kernels of the sort, which may use
+    subgroups, share its definition.
     """
     if SUBGROUP not in body:
         return body

@@ -23,7 +23,7 @@ from hsgen.tree.nodes import (
 
 
 def text(node: Node) -> str:
-    """Return the text of a node, with the white space and the comments before the node."""
+    """Return the text of a node, including the white space and the comments before its first token."""
     out: list[str] = []
     if isinstance(node, Tree):
         _put_all(node.body, out)

@@ -1,4 +1,4 @@
-"""The parser of kernel text."""
+"""The parser of kernel text, which returns a tree of `hsgen.tree.nodes`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,14 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _ENDS = frozenset(_CLOSES.values())
 UNROLL = "HS_UNROLL"
-"""The macro that stands before a loop which compilers must unroll; each dialect defines it."""
+"""The macro before a loop that compilers must unroll; each dialect defines the macro."""
 
 
 def tokens(text: str) -> list[Token]:
-    """Return the tokens of a text.  The last token is empty, and its `before` is the trailing white space."""
+    """Return the tokens of a text.
+
+    The last token has an empty text; its `before` is the white space and the comments at the end of the text.
+    """
     return [Token(*x) for x in _TOKEN.findall(text)]
 
 
@@ -126,9 +129,14 @@ class Reader:
         return Group(opening, words, self._take(closing))
 
     def _words(self, end: str, plain: bool = False) -> list[Word]:
-        """Return the words before `end`.  plain: they are a statement, which may be a macro call without semicolon."""
+        """Return the words up to the next token `end`, which is not among them.
+
+        plain: whether the words are a simple statement, which may also end with a macro call without a semicolon, or be
+        the head of a function.
+        """
         words: list[Word] = []
-        listed, last, member = self.tokens, False, False  # last: whether the last word is a name, and no member name
+        # last: whether the last word is a name, but not that of a member; brackets after it make a call or an access
+        listed, last, member = self.tokens, False, False
         while True:
             token = listed[self.at]
             text = token.text
@@ -158,14 +166,17 @@ class Reader:
 
     @staticmethod
     def _heads(words: list[Word]) -> bool:
-        """Whether words are the head of a function definition: types and attributes, then a name with parameters."""
+        """Whether words are the head of a function definition: attributes and a type, then a name with parameters."""
         match words:
             case [_, *_, Call()] | [_, *_, Call(), Group(open=Token(text="("))]:
                 return True
         return False
 
     def _ends(self) -> bool:
-        """Whether a call is a whole statement without semicolon: a name, a brace, a directive or the end follows."""
+        """Whether a call, which has just been read, is a whole statement without a semicolon.
+
+        This is so if a name, a brace, a directive or the end of the text follows the call.
+        """
         token = self.tokens[self.at]
         return not token.text or token.text[0] in "{}#" or bool(_NAME.match(token.text))
 

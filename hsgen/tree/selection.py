@@ -1,9 +1,13 @@
-"""A pass that resolves buffers which a kernel selects at run time, for languages whose buffers have no addresses.
+"""A pass for languages without pointers to buffers, which replaces accesses to buffers that a kernel selects.
 
-``hs_select_keys(from, at)`` declares that `from` is the buffer with the number `at`.  If the number is a constant,
-accesses name the buffer directly.  A branch between a full and a partial tile accesses the selected buffer in both
-cases.  The pass copies such a branch for each possible buffer.  A test of the number at each access would instead
-prevent a lane's accesses from overlapping.  All other accesses call functions that test the number.
+``hs_select_keys(from, at)`` declares that `from` is the buffer with the number `at` in `hsgen.core.buffers.PICKED`.
+The pass treats accesses to `from` in three ways:
+
+- If `at` is a constant, accesses name the buffer directly.
+- An ``if`` with `else`, such as one between a full and a partial tile, may access `from` in both cases.  The pass then
+  copies the statement for each possible buffer, and tests the number once before the copies.  A test at each access
+  would prevent the accesses of a lane from overlapping.
+- Other accesses stay calls of functions, such as ``hs_load(from, i)``, which test the number.
 """
 
 from __future__ import annotations
@@ -30,9 +34,9 @@ from hsgen.tree.walking import arguments, call, changed, element, inner, name, s
 SELECTS = {"hs_select_keys": "key", "hs_select_values": "value"}
 LOADS, STORES = ("hs_load", "hs_load_value"), ("hs_store", "hs_store_value")
 WORDS = frozenset((*LOADS, *STORES))
-"""The functions whose calls this pass replaces where it can; the text around a kernel defines them for other calls."""
+"""The functions that access selected buffers; dialects define them for calls that the pass does not replace."""
 BARRIERS = ("hs_barrier", "hs_barrier_global", "hs_subgroup_barrier")
-"""The barriers.  The pass does not copy a branch that contains a barrier, because it does more than access a tile."""
+"""The barriers.  The pass does not copy an ``if`` that contains one, because such an ``if`` is more than an access."""
 MARGIN = " " * 4
 
 
@@ -40,7 +44,9 @@ MARGIN = " " * 4
 class Selected:
     """A buffer that a kernel selects.
 
-    name: its name in the kernel.  kind: "key" or "value", a key of `PICKED`.  number: the text of the buffer's number.
+    name: the name by which the kernel accesses the buffer.
+    kind: "key" or "value", a key of `PICKED`.
+    number: the expression for the number of the buffer in `PICKED`.
     """
 
     name: str
@@ -49,9 +55,9 @@ class Selected:
 
 
 class _Selection:
-    """The state of the pass: the selected buffers and the constants in scope.
+    """The state of the pass: the selected buffers and the integer constants in scope.
 
-    index: whether the sort is an argsort; value i of its input is then i, and no buffer has it.
+    index: whether the sort is an argsort.  Value i of its input is i, which no buffer has.
     """
 
     def __init__(self, index: bool) -> None:
@@ -60,7 +66,7 @@ class _Selection:
         self.constants: dict[str, int] = {}
 
     def body(self, statements: Sequence[Statement]) -> list[Statement]:
-        """Return the statements of a scope after the pass."""
+        """Return the statements of a scope after the pass, without selections of buffers that are no longer used."""
         known, constants, out = len(self.selected), dict(self.constants), []
         for statement in statements:
             out.append(self._statement(statement))
@@ -89,7 +95,7 @@ class _Selection:
         return self._written_out(copy) if isinstance(copy, If) else copy
 
     def _fixed(self, statement: Statement) -> Statement:
-        """Return a statement in which accesses name each selected buffer whose number is constant."""
+        """Return a statement in which accesses to selected buffers with a constant number name the buffer directly."""
         numbers = {s.name: n for s in self.selected if (n := self._constant(s.number)) is not None}
         return self._named(statement, numbers) if numbers else statement
 
@@ -97,9 +103,10 @@ class _Selection:
         return int(number) if number.isdigit() else self.constants.get(number)
 
     def _written_out(self, statement: If) -> Statement:
-        """Return a chain of copies of a branch, one for each buffer that both of its cases may access.
+        """Return copies of an ``if``, one for each buffer that it may access, in a chain of tests of the number.
 
-        A branch is unchanged if it has no `else`, contains a barrier, or if its cases access no common selected buffer.
+        The statement is unchanged if it has no `else`, contains a barrier, or if its two cases do not access the same
+        selected buffer.
         """
         if statement.no is None or any(isinstance(w, Call) and w.name.text in BARRIERS for w in words(statement)):
             return statement
@@ -108,7 +115,7 @@ class _Selection:
         if chosen is None:
             return statement
         alike = [s.name for s in self.selected if s.number == chosen.number]
-        numbers = (1, 2) if chosen.name in _stored(statement) else (0, 1, 2)  # no kernel stores to its input, 0
+        numbers = (1, 2) if chosen.name in _stored(statement) else (0, 1, 2)  # no kernel stores to buffer 0, its input
         before = statement.word.before
         line = "\n" + before.rpartition("\n")[2]
         branch = If(Token(line, "if"), statement.condition, statement.yes, statement.otherwise, statement.no)
@@ -130,7 +137,11 @@ class _Selection:
         return changed(statement, lambda listed: [x for word in listed for x in self._access(word, numbers)])
 
     def _access(self, word: Word, numbers: dict[str, int]) -> list[Word]:
-        """Return a direct access if `word` is a call that accesses a buffer in `numbers`; else return `word` as is."""
+        """Return the words of a direct access, if `word` is a call that accesses a selected buffer in `numbers`.
+
+        Return any other word unchanged.
+        numbers: the numbers of selected buffers, by name.
+        """
         if not isinstance(word, Call) or word.name.text not in WORDS:
             return [word]
         first, *operands = arguments(word)
@@ -153,12 +164,15 @@ class _Selection:
 
 
 def selected(tree: Tree, index: bool) -> Tree:
-    """Return a tree after the pass.  index: whether the sort is an argsort, in which value i of the input is i."""
+    """Return a tree after the pass.
+
+    index: whether the sort is an argsort.  Value i of its input is i, which no buffer has.
+    """
     return Tree(_Selection(index).body(tree.body), tree.end)
 
 
 def called(tree: Tree) -> frozenset[str]:
-    """Return the names of those functions for selected buffers that a tree still calls."""
+    """Return the names of those functions in `WORDS` that a tree still calls after the pass."""
     return frozenset(w.name.text for w in words(tree) if isinstance(w, Call) and w.name.text in WORDS)
 
 

@@ -24,13 +24,13 @@ from hsgen.tree.nodes import (
 )
 
 Change = Callable[[list[Word]], list[Word]]
-"""A function that takes the words of a group or a statement, and returns their replacement."""
+"""A function that takes a list of words, and returns the list that replaces it."""
 Each = Callable[[Statement], Statement]
-"""A function that takes a statement and returns its replacement."""
+"""A function that takes a statement, and returns the statement that replaces it."""
 
 
 def groups(node: Statement | Tree) -> Iterator[list[Word]]:
-    """Yield the word lists of a statement or tree: declarations, expressions, conditions, and loop heads."""
+    """Yield the outer lists of words of a statement or tree: declarations, expressions, conditions, loop heads."""
     match node:
         case Plain(words=words):
             yield words
@@ -99,9 +99,9 @@ def inner(node: Statement, each: Each) -> Statement:
 
 
 def mapped(node: Statement, change: Change) -> Statement:
-    """Return a copy of a statement in which `change` has replaced each word list that `groups` yields.
+    """Return a copy of a statement in which `change` has replaced each list of words that `groups` yields.
 
-    `change` gets only these outer lists; `changed` also replaces the lists within groups, accesses and calls.
+    `change` is called only with these outer lists.  The function `changed` also replaces lists within them.
     """
     copy = inner(node, lambda x: mapped(x, change))
     match copy:
@@ -123,7 +123,10 @@ def within(group: Group, change: Change) -> Group:
 
 
 def changed(node: Statement, change: Change) -> Statement:
-    """Return a copy of a statement in which `change` has replaced the words at every level, innermost first."""
+    """Return a copy of a statement in which `change` has replaced all lists of words, the innermost lists first.
+
+    There are inner lists within groups, array accesses and calls.
+    """
 
     def deep(listed: list[Word]) -> list[Word]:
         out: list[Word] = []
@@ -158,7 +161,7 @@ def name(listed: list[Word]) -> str:
 
 
 def spaced(listed: list[Word], before: str) -> list[Word]:
-    """Return words whose first word has `before` as its leading white space."""
+    """Return the words `listed` with `before` as the white space before the first word."""
     if not listed:
         return listed
     match listed[0]:

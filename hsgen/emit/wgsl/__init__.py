@@ -1,4 +1,8 @@
-"""Translation of kernels from a subset of C to WGSL.  Kernels are parsed, typed, and printed as WGSL."""
+"""Translation of kernels from a subset of C to WGSL.
+
+The text of a kernel is parsed (`reading`), converted to a typed syntax tree (`functions`, `expressions`), and printed
+as WGSL (`bodies`, `printing`, `modules`).
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,9 @@ def translated(
 ) -> tuple[str, dict[str, str]]:
     """Return the WGSL prelude of a sort, and the WGSL of each of its kernels.
 
-    where: the file that messages name.  prelude, parts: the C text of the prelude and of each kernel.  groups: for each
-    kernel, the number of lanes in a work-group.
+    where: the name of the sort, for messages.
+    prelude, parts: the C text of the prelude and of each kernel.
+    groups: the number of lanes in a work-group of each kernel.
 
     Raises:
         Usage: a kernel needs a feature that WGSL lacks.

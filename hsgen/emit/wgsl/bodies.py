@@ -35,11 +35,14 @@ from hsgen.emit.wgsl.tree import (
 from hsgen.emit.wgsl.types import folded
 
 SHARED = "hs_shared_{}"
-"""The name of the variable in workgroup memory through which a lane broadcasts a value; `{}` is the type."""
+"""The name of the variable in local memory through which a lane broadcasts a value of the type `{}`."""
 
 
 class Body:
-    """A printer of the statements of a function.  names: the names of the module's variables and functions."""
+    """A printer of the statements of a function.
+
+    names: the names in the WGSL module of module-scope variables, of their access functions, and of functions.
+    """
 
     def __init__(self, function: Function, names: Mapping[object, str]) -> None:
         self.function = function
@@ -54,7 +57,7 @@ class Body:
         }
         self.used = used
         self.shared: set[str] = set()
-        """The types of the broadcast values."""
+        """The types of the values that the function broadcasts."""
 
     def text(self) -> list[str]:
         """Return the lines of the body."""
@@ -63,7 +66,7 @@ class Body:
 
     def _list(self, body: list[Stmt]) -> list[str]:
         out: list[str] = []
-        start = 0  # the index of the preceding statement's first line
+        start = 0  # the index in `out` of the first line of the preceding statement
         for stmt in body:
             if isinstance(stmt, Note) and stmt.trailing and out and len(out) == start + 1:
                 out[-1] += f" // {stmt.text}"
@@ -79,7 +82,7 @@ class Body:
         return [f"    {x}" for x in self._list(body)]
 
     def _take(self) -> list[str]:
-        """Return the lines that must precede the expression printed last, and reset the printer's list of lines."""
+        """Return the lines that must precede the expression printed last, and clear the list in the printer."""
         lines, self.expression.before = self.expression.before, []
         return lines
 
@@ -125,7 +128,7 @@ class Body:
         return [*self._take(), f"{'var' if var.written else 'let'} {name}{f': {var.type}' if plain else ''} = {text};"]
 
     def _choose(self, name: str, value: Choice) -> list[str]:
-        """Return an `if` that assigns one case of a conditional expression to the variable `name`."""
+        """Return an ``if`` that assigns the value of a conditional expression to the variable `name`."""
         condition = self.expression(value.condition)
         lines = [*self._take(), f"if {condition} {{"]
         lines += [f"    {x}" for x in self._store(name, value.yes)] + ["} else {"]
@@ -144,7 +147,7 @@ class Body:
         return ["if local_invocation_index == 0u {", *lines, "}", use(f"workgroupUniformLoad(&{name})")]
 
     def assignment(self, stmt: Assign) -> str:
-        """Return an assignment without its semicolon."""
+        """Return the text of an assignment, without its semicolon."""
         target, op, value = stmt.target, stmt.op, stmt.value
         if isinstance(target, Element) and (target.var.atomic or target.var.type in NARROW):
             if op:
@@ -204,7 +207,7 @@ class Body:
         return f"for ({begin[0] if begin else ';'} {condition}; {step}) {{"
 
     def _step(self, body: list[Stmt]) -> str:
-        """Return the text of a loop's step, without semicolon, if the step is a single statement; else ""."""
+        """Return the text of a loop's step, without its semicolon, if it is a single statement; otherwise ""."""
         match body:
             case [Assign() as stmt]:
                 return self.assignment(stmt)
@@ -213,7 +216,7 @@ class Body:
         return ""
 
     def _head(self, stmt: Loop) -> tuple[str, list[str]]:
-        """Return the condition of a loop, and the lines that must precede the condition."""
+        """Return the text of a loop's condition, and the lines that must precede it."""
         if stmt.condition is None:
             return "", []
         if stmt.shared:
@@ -231,6 +234,6 @@ class Body:
 
 
 def signature(function: Function, name: str) -> str:
-    """Return the head of a function other than a kernel."""
+    """Return the head of a function that is no kernel, under its name in the WGSL module."""
     params = ", ".join(f"{safe(p.name)}{'_' if p.written else ''}: {p.type}" for p in function.params)
     return f"fn {name}({params}){f' -> {function.type}' if function.type != VOID else ''}"

@@ -31,7 +31,7 @@ from hsgen.tree import nodes
 from hsgen.tree.printing import text as printed
 
 SAME = "same"
-"""In `PREDECLARED`, the placeholder for the type of the first argument."""
+"""The placeholder in `PREDECLARED` for the type of the first argument."""
 PREDECLARED: dict[str, tuple[str, tuple[str, ...]]] = {
     "vec2u": ("vec2<u32>", (U32,) * 2),
     "vec3u": ("vec3<u32>", (U32,) * 3),
@@ -46,7 +46,10 @@ PREDECLARED: dict[str, tuple[str, tuple[str, ...]]] = {
     "float_of_bits": ("f32", (U32,)),
     "bits_of_float": (U32, ("f32",)),
 }
-"""Predeclared WGSL functions, and two conversions between floats and bits, as name: (result type, argument types)."""
+"""The result type and the argument types of functions that C texts may call without a definition, by name.
+
+They are predeclared functions of WGSL, a barrier of subgroups, and conversions between floats and their bits.
+"""
 ATOMICS = {
     "atomicAdd": 2,
     "atomicOr": 2,
@@ -57,9 +60,9 @@ ATOMICS = {
     "atomicStore": 2,
     "atomicCompareExchange": 3,
 }
-"""The atomic functions, each with the number of its arguments.
+"""The atomic functions that C texts may call, each with the number of its arguments.
 
-``atomicCompareExchange`` never fails spuriously, so its translation is a loop.  WGSL has all other functions.
+WGSL has all of them except ``atomicCompareExchange``, which never fails spuriously.  Its translation is a loop.
 """
 
 
@@ -74,7 +77,7 @@ _STEPS = ("++", "--")
 
 
 def split(words: Words, by: str) -> list[list[nodes.Word]]:
-    """Return the lists of words between separators `by`."""
+    """Return the lists of words between the separators `by`, such as commas."""
     out: list[list[nodes.Word]] = [[]]
     for word in words:
         if isinstance(word, nodes.Token) and word.text == by:
@@ -85,7 +88,11 @@ def split(words: Words, by: str) -> list[list[nodes.Word]]:
 
 
 class Expressions:
-    """A parser of expressions in a scope.  line: the line of the current statement, which errors report."""
+    """A parser of expressions, which reads the words of `hsgen.tree` and returns typed trees.
+
+    scope: the variables and functions that the expressions may use.
+    line: the line of the current statement, for errors.
+    """
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
@@ -119,7 +126,7 @@ class Expressions:
         refuse(f"{text} is not an operand", self.line)
 
     def _next(self) -> str:
-        """Return the next word if it is a token, else ""."""
+        """Return the text of the next word if it is a token; otherwise ""."""
         word = self.words[-1] if self.words else None
         return word.text if isinstance(word, nodes.Token) else ""
 
@@ -138,7 +145,7 @@ class Expressions:
         return folded(Choice(yes.type, condition, yes, no))
 
     def _operation(self, level: int) -> Expr:
-        """Parse and return an expression whose binary operators have at least the precedence `level`."""
+        """Parse words up to a binary operator of a lower precedence than `level`, and return their expression."""
         left = self._operand()
         while (found_level := _LEVELS.get(self._next(), 0)) >= level:
             op = self._next()

@@ -41,9 +41,10 @@ from hsgen.tree import nodes
 
 
 def once(begin: list[Stmt], condition: Expr | None, step: list[Stmt], body: list[Stmt]) -> list[Stmt]:
-    """Return the statements of a loop that runs exactly once, without the loop around them; [] for any other loop.
+    """Return the statements of a ``for`` loop without the loop around them, if the loop runs exactly once.
 
-    The variable of the loop is 1 before the only iteration and 0 after it.
+    Such a loop has a variable that is 1 at first and 0 after the iteration, as in ``for (int i = 0, once = 1; once !=
+    0; once = 0)``.  For any other loop, return [].
     """
     match begin, step:
         case [*earlier, Declare(var=var, value=Const(value=1))], [
@@ -59,7 +60,7 @@ def once(begin: list[Stmt], condition: Expr | None, step: list[Stmt], body: list
 
 
 def survey(function: Function) -> None:
-    """Fill in the attributes `uses`, `calls` and `pure` of a function from its body."""
+    """Set the attributes `uses`, `calls` and `pure` of a function according to its body."""
     local = {id(p) for p in function.params}
     local |= {id(s.var) for s in statements(function.body) if isinstance(s, Declare)}
     for stmt in statements(function.body):
@@ -89,13 +90,14 @@ _SPACES = {"extern": "storage", "static": "workgroup"}
 _KINDS = (*_SPACES, "const")
 """The keywords that may precede the type of a declaration."""
 _ASSIGNMENTS = {"=": "", **{f"{op}=": op for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")}}
-"""For each assignment operator, its arithmetic or bit operation; "" for the plain ``=``."""
+"""The arithmetic or bit operation of each assignment operator; "" for the plain ``=``."""
 
 
 class Builder:
-    """A parser of a whole C text; its constructor parses.
+    """The result of parsing a whole C text, which the constructor does.
 
-    scope: the functions of the text, in their order.  buffers: the buffers of the text, in their order.
+    scope: the scope with the functions of the text, in their order.
+    buffers: the buffers that the text declares, in their order.
     """
 
     def __init__(self, text: Text) -> None:
@@ -123,9 +125,9 @@ class Builder:
         self.expression.line = self.text.lines[id(statement)]
 
     def _declared(self, words: Words) -> tuple[str, set[str], list[list[nodes.Word]]]:
-        """Return the type of a declaration, the keywords before the type, and the declarators.
+        """Return the type of a declaration, the keywords before the type, and the words of each declared variable.
 
-        The type is "" if `words` is not a declaration.
+        If `words` are no declaration, the type is "".
         """
         kinds = [w.text for w in words[:2] if isinstance(w, nodes.Token) and w.text in _KINDS]
         rest = words[len(kinds) :]
@@ -137,7 +139,11 @@ class Builder:
         return "", set(), []
 
     def _variable(self, words: Words, type_: str, space: str, kinds: set[str]) -> tuple[Var, list[nodes.Word]]:
-        """Return the variable of a declarator, and the words of its initial value.  An array has a constant size."""
+        """Return a declared variable, and the words of its initial value.
+
+        words: the name, and for an array the size, then ``=`` and the initial value if there is one.
+        space, kinds: `Var.space`, and the keywords before the type.
+        """
         name, count, value = (words[0] if words else None), None, list(words[2:])
         if isinstance(name, nodes.Element):
             index, name = name.index.words, name.name
@@ -189,7 +195,7 @@ class Builder:
         return [Note(self.line, x.text, x.trailing) for x in remarks if x.text]
 
     def _scoped(self, statement: nodes.Statement | None) -> list[Stmt]:
-        """Return the statements of a branch or a loop, parsed in a new scope."""
+        """Return the statements of the body of a branch or a loop, which has a scope of its own."""
         self.scope.levels.append({})
         out: list[Stmt] = []
         if isinstance(statement, nodes.Block):

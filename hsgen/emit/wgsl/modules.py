@@ -1,4 +1,4 @@
-"""The WGSL module of several kernels, which has each shared declaration once."""
+"""WGSL modules for several kernels, in which each declaration that several kernels use occurs once."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ _CALL = (
 )
 _EXCHANGE = re.compile(r"\bsubgroup[A-Z]\w*\(")
 _UNPROVED = "diagnostic(off, subgroup_uniformity);\n"
-"""A directive for kernels whose conditions depend on values that lanes of a subgroup exchange.
+"""The directive by which compilers accept exchanges between lanes under conditions that they cannot prove uniform.
 
-The lanes of a subgroup agree on such a condition, but the compiler Tint cannot prove that they agree.
+An exchange requires that all lanes of the subgroup reach it.  They do, but the compiler Tint cannot prove it if a
+condition depends on values that lanes have exchanged before.
 """
 _GET = """\
 fn {name}(i: i32) -> u32 {{
@@ -48,15 +49,17 @@ fn {name}(i: i32, old: u32, y: u32) -> u32 {{
     return was;
 }}
 """
-"""A compare-and-exchange that retries in a loop, because WGSL's function may fail spuriously."""
+"""A compare-and-exchange that never fails spuriously; WGSL's function may, so a loop calls it again."""
 
 
 @dataclass(slots=True)
 class Module:
     """The declarations and kernels of a WGSL module.
 
-    texts: the text of each declaration by name, in order.  users: for each declaration, the kernels that use it.
-    kernels: the text of each kernel.  reserved: the names that no declaration may have.
+    texts: the text of each declaration by name, in order.
+    users: the kernels that use a declaration, by its name.
+    kernels: the text of each kernel by name.
+    reserved: the names that no declaration may have.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
@@ -65,10 +68,10 @@ class Module:
     reserved: set[str] = field(default_factory=set)
 
     def add(self, kernel: str, base: str, form: Callable[[str], str]) -> str:
-        """Add a declaration that `kernel` uses, and return its name; an equal declaration is reused.
+        """Add a declaration that `kernel` uses, unless the module has an equal one, and return its name.
 
-        base: the preferred name.  If another declaration has this name, a number is appended.  form: a function that
-        takes a name and returns the text of the declaration.
+        base: the preferred name.  If a different declaration has this name, a number is appended.
+        form: a function that takes a name and returns the text of the declaration.
         """
         number = 1
         while True:
@@ -88,8 +91,8 @@ class Module:
 def translate(kernels: Mapping[str, str], groups: Mapping[str, int]) -> tuple[str, dict[str, str]]:
     """Return the WGSL text that several kernels share, and the WGSL text of each kernel.
 
-    kernels: the C text of each kernel, with all declarations that the kernel uses.  groups: for each kernel, the number
-    of lanes in a work-group.
+    kernels: the C text of each kernel, with all declarations that the kernel uses.
+    groups: the number of lanes in a work-group of each kernel.
 
     Raises:
         Unsupported: a text uses C beyond the subset.
@@ -150,13 +153,13 @@ def _shared(type_: str, name: str) -> str:
 
 
 def _constants(module: Module, kernel: str, body: Body) -> None:
-    """Add declarations of the named constants that a printed body uses."""
+    """Add declarations of the named constants that the statements of a printed body use."""
     for name, value in body.expression.constants.items():
         module.add(kernel, name, partial(_constant, value))
 
 
 def _function(function: Function, lines: Sequence[str], name: str) -> str:
-    """Return the text of a function with the lines of its body."""
+    """Return the text of a function; `lines` are the lines of its body."""
     head = signature(function, name)
     if len(lines) == 1 and len(lines[0]) < 100:
         return f"{head} {{ {lines[0]} }}\n"
@@ -164,7 +167,7 @@ def _function(function: Function, lines: Sequence[str], name: str) -> str:
 
 
 def _called(function: Function) -> list[Function]:
-    """Return all functions that a function calls, directly or indirectly."""
+    """Return all functions that a function calls, directly or indirectly, callees before callers."""
     functions: list[Function] = []
     for callee in function.calls:
         functions += [f for f in (*_called(callee), callee) if f not in functions]
@@ -172,7 +175,7 @@ def _called(function: Function) -> list[Function]:
 
 
 def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, names: dict[object, str]) -> None:
-    """Add the declaration of a module-scope variable, and record its WGSL name in `names`."""
+    """Add the declaration of a module-scope variable, and store its name in the module in `names`."""
     if var.space == "private":
         names[var] = module.add(kernel, var.name, lambda name: f"var<private> {name}: {var.type};\n")
     elif var.space == "workgroup":
@@ -194,7 +197,7 @@ def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, nam
 
 
 def _accessors(module: Module, kernel: str, var: Var, atomic: bool, names: dict[object, str]) -> None:
-    """Add the functions that load and store a buffer's narrow elements, which are packed into 32-bit words."""
+    """Add the functions that load and store elements of 8 or 16 bits in the 32-bit words of a buffer."""
     bits, buffer = NARROW[var.type], names[var]
     mask, log, every = 32 // bits - 1, (32 // bits).bit_length() - 1, (1 << bits) - 1
     word = f"{buffer}[u32(i) >> {log}u]"

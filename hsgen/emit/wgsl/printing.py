@@ -29,7 +29,7 @@ _LEVELS = {"*": 5, "/": 5, "%": 5, "+": 4, "-": 4}
 _COMPARED = ("<", ">", "<=", ">=", "==", "!=")
 _LARGE = 1 << 20
 _PRINTED = {"subgroupBarrier": "workgroupBarrier"}
-"""For each function that WGSL lacks, the WGSL function that replaces it: WGSL has no subgroup barrier."""
+"""The functions that WGSL lacks, with the WGSL functions that replace them."""
 _WORDS = """
 alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
 loop override requires return struct switch true var while NULL Self abstract active alignas alignof as asm
@@ -49,12 +49,12 @@ RESERVED = frozenset(_WORDS.split())
 
 
 def safe(name: str) -> str:
-    """Return a valid WGSL name; a reserved word gets a trailing ``_``."""
+    """Return `name` as a valid WGSL name: a reserved word gets a trailing ``_``."""
     return name + "_" if name in RESERVED else name
 
 
 def number(value: int, type_: str) -> str:
-    """Return the WGSL literal of a number or a truth value."""
+    """Return the WGSL literal for a number or a truth value of the type."""
     if type_ == BOOL:
         return "true" if value else "false"
     if type_ == I32:
@@ -63,7 +63,10 @@ def number(value: int, type_: str) -> str:
 
 
 def heavy(e: Expr) -> bool:
-    """Whether an expression reads buffers or has side effects; then only the chosen case of a `?:` may evaluate it."""
+    """Whether an expression reads buffers or has side effects.
+
+    WGSL's ``select`` evaluates both cases, so it cannot replace a ``?:`` with such a case.
+    """
     return any(
         (isinstance(x, Element) and x.var.space == "storage")
         or (isinstance(x, Call) and (x.name in ATOMICS or (x.function is not None and not x.function.pure)))
@@ -74,8 +77,9 @@ def heavy(e: Expr) -> bool:
 class Printer:
     """A printer of expressions.
 
-    names: the names of the module's variables and functions.  before: lines that must precede the expression.  The
-    lines are branches, which replace `?:`, `&&` and `||` where an operand may be evaluated only on demand.
+    names: the names in the WGSL module of variables and functions.
+    before: the lines that must precede the expressions printed so far.  They are ``if`` statements, which replace
+    ``?:``, ``&&`` and ``||`` if an operand must not be evaluated unless C evaluates it.
     """
 
     def __init__(self, names: Mapping[object, str]) -> None:
@@ -83,7 +87,7 @@ class Printer:
         self.before: list[str] = []
         self.fresh_names = 0
         self.constants: dict[str, Const] = {}
-        """The named constants that the printed expressions use."""
+        """The named constants that the expressions printed so far use."""
 
     def name(self, var: Var) -> str:
         """Return the name of a variable."""
@@ -115,7 +119,7 @@ class Printer:
         raise AssertionError(e)
 
     def place(self, e: Element) -> str:
-        """Return the text of an array element, as the target of a store or an atomic function."""
+        """Return the text of an array element as a memory location, for a store or an atomic function."""
         return f"{self.name(e.var)}[{self(e.index)}]"
 
     def _element(self, e: Element) -> str:
@@ -124,7 +128,7 @@ class Printer:
         return f"atomicLoad(&{self.place(e)})" if e.var.atomic else self.place(e)
 
     def operand(self, e: Expr) -> str:
-        """Return the text of an expression as an operand, in parentheses if the expression is an operation."""
+        """Return the text of an expression as an operand, in parentheses if it is an operation or starts with ``-``."""
         text = self(e)
         return f"({text})" if self._compound(e) or text.startswith("-") else text
 
@@ -152,7 +156,10 @@ class Printer:
         return f"{name}({', '.join(args)})"
 
     def _argument(self, e: Expr, last: bool) -> str:
-        """Return an argument, in parentheses if WGSL could take its ``<`` and a later ``>`` for a template list."""
+        """Return the text of an argument, in parentheses if WGSL could read ``<`` as the start of a template list.
+
+        last: whether the argument is the last one, after which no ``>`` can follow.
+        """
         text = self(e)
         return f"({text})" if not last and "<" in text and isinstance(e, Binary) and e.op[0] in "<&|" else text
 
@@ -173,7 +180,10 @@ class Printer:
         return name
 
     def _beside(self, e: Binary, child: Expr, left: bool) -> str:
-        """Return an operand of an operation, in parentheses if WGSL or a reader needs parentheses."""
+        """Return the text of an operand of `e`, in parentheses if WGSL requires them, or if they make the text clearer.
+
+        left: whether the operand is the left one.
+        """
         if not self._compound(child) or isinstance(child, Unary):
             text = self(child)
             return f"({text})" if text.startswith("-") and not left else text
@@ -188,7 +198,7 @@ class Printer:
         return self(child) if plain else f"({self(child)})"
 
     def fresh(self) -> str:
-        """Return a new name for a variable."""
+        """Return a name for a new variable of the printed text."""
         self.fresh_names += 1
         return f"hs_{self.fresh_names}"
 

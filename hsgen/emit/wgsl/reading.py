@@ -1,4 +1,4 @@
-"""The parser of C text, which expands macros and records the line and the comments of each statement."""
+"""The first stage of the translation: it expands the macros of a C text, parses the text, and records its comments."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ from hsgen.tree.reading import Reader
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A comment.  trailing: the comment follows a statement on the same line."""
+    """A comment.
+
+    trailing: whether the comment follows a statement on the same line.
+    """
 
     text: str
     trailing: bool
@@ -38,11 +41,14 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A parsed text: its tree and its named constants.
+    """A parsed text.
 
-    constants: for each named constant, the text of its number.  The other dictionaries have `id(statement)` as keys.
-    lines: the line of each statement.  remarks: the comments of each statement.  ends: for each block, the comments
-    before its closing brace.
+    tree: the syntax tree, without macros.
+    constants: the text of the number of each named constant, by name.
+    The keys of the other dictionaries are `id(statement)`.
+    lines: the number of the line at which each statement begins.
+    remarks: the comments before and within each statement.
+    ends: the comments before the closing brace of each block.
     """
 
     tree: Tree
@@ -71,7 +77,7 @@ def parsed(text: str) -> Text:
 
 
 def remarks(before: str) -> list[Remark]:
-    """Return the comments in `before`, the text between the preceding token and a token."""
+    """Return the comments in `before`, the text between two tokens."""
     out: list[Remark] = []
     for at, line in enumerate(before.split("\n")):
         _, slashes, comment = line.partition("//")
@@ -81,9 +87,10 @@ def remarks(before: str) -> list[Remark]:
 
 
 def _number(source: Text, statement: Statement, line: int) -> int:
-    """Record the lines and comments of a statement and of its inner statements; return the line where it ends.
+    """Record in `source` the lines and comments of a statement and of its inner statements.
 
-    line: the line where the preceding statement ends.
+    line: the number of the line at which the preceding statement ends.
+    Return the number of the line at which the statement ends.
     """
     tokens = _parts(statement)
     first = next(tokens, None)

@@ -15,14 +15,18 @@ BUILTINS = {
     "subgroup_invocation_id": U32,
     "subgroup_size": U32,
 }
-"""The built-in inputs of a kernel, each with its type."""
+"""The built-in inputs of a WGSL kernel, each with its type."""
 
 CALL = "hs_call"
-"""The uniform buffer with the arguments of a launch; in this package, its type has the same name."""
+"""The name of the uniform buffer with the arguments of a launch, and of its type within this package."""
 
 
 class Scope:
-    """The variables, functions and constants in scope.  constants: for each named constant, the text of its number."""
+    """The variables, functions and constants that a C text can use at the current statement.
+
+    constants: the text of the number of each named constant.
+    levels: the variables of each nested scope by name, the innermost scope last.
+    """
 
     def __init__(self, constants: Mapping[str, str]) -> None:
         self.constants = constants
@@ -50,6 +54,6 @@ class Scope:
         return var
 
     def named(self, words: Sequence[Word]) -> str:
-        """Return the type that `words` name, or "" if `words` is not the name of a type."""
+        """Return the WGSL type for the C type that `words` name; "" if they name no type."""
         names = [w.text for w in words if isinstance(w, Token)]
         return TYPES.get(" ".join(names), "") if names and len(names) == len(words) else ""

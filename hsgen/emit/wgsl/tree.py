@@ -1,4 +1,4 @@
-"""The typed syntax tree between C and WGSL.  Every expression has a type; every conversion is explicit."""
+"""The typed syntax tree between C and WGSL.  Every expression has a WGSL type, and every conversion is explicit."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import NoReturn
 I32, U32, F32, BOOL, VOID = "i32", "u32", "f32", "bool", "void"
 U8, U16 = "u8", "u16"
 NARROW = {U8: 8, U16: 16}
-"""The number of bits of each narrow type.  Storage buffers pack narrow elements into 32-bit words."""
+"""The number of bits of each narrow type.  WGSL lacks these types, so buffers have 2 or 4 elements per 32-bit word."""
 VECTORS = {f"vec{n}<u32>": n for n in (2, 3, 4)}
 
 
 class Unsupported(Exception):
-    """The error for C beyond the subset.  line: the line in the C text, from 1, or 0 if unknown."""
+    """The error for C text beyond the subset that the package translates.
 
-    lacks = False  # whether the reason is a feature that WGSL lacks
+    line: the number of the line in the C text, from 1; 0 if unknown.
+    """
+
+    lacks = False  # whether WGSL lacks a feature that the kernel needs
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(problem)
@@ -38,10 +41,12 @@ def refuse(problem: str, line: int = 0) -> NoReturn:
 class Var:
     """A variable.
 
-    space: function, parameter, private, workgroup, storage, uniform or builtin.  count: the number of elements of an
-    array; 0 for a runtime-sized array, None for other variables.  written: the number of assignments after the
-    declaration.  atomic: at least one access is atomic.  exchanged: at least one access is a compare-and-exchange.
-    read_only: the binding of the storage buffer is read-only.
+    space: where the variable lies: "function", "parameter", "private", "workgroup", "storage", "uniform" or "builtin".
+    count: the number of elements of an array; 0 for a buffer, None for a variable that is no array.
+    written: the number of assignments after the declaration.
+    atomic: whether an access is atomic.
+    exchanged: whether an access is a compare-and-exchange.
+    read_only: whether the variable is a buffer that the kernel only reads.
     """
 
     name: str
@@ -61,7 +66,7 @@ class Expr:
     type: str
 
     def parts(self) -> tuple[Expr, ...]:
-        """Return the operands of the expression."""
+        """Return the expressions of which the expression directly consists, such as operands and arguments."""
         out: list[Expr] = []
         for name in self.__dataclass_fields__:
             value = getattr(self, name)
@@ -71,7 +76,10 @@ class Expr:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const(Expr):
-    """A number or a truth value in the range of its type.  name: the name of the constant in the C text, or ""."""
+    """A number or a truth value.
+
+    name: the name of the constant in the C text; "" for a literal.
+    """
 
     value: int
     name: str = ""
@@ -94,7 +102,7 @@ class Element(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member(Expr):
-    """One or more components of a vector, or a member of a structure."""
+    """One or more components of a vector, or a member of the structure with the arguments of a launch."""
 
     of: Expr
     name: str
@@ -126,7 +134,10 @@ class Cast(Expr):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Call(Expr):
-    """A call of `function` from the C text, or of a predeclared function if `function` is None."""
+    """A call of a function.
+
+    function: the function that the C text defines; None for a predeclared or an atomic function.
+    """
 
     name: str
     args: tuple[Expr, ...]
@@ -144,14 +155,17 @@ class Choice(Expr):
 
 @dataclass(slots=True, eq=False)
 class Stmt:
-    """A statement.  line: its line in the C text."""
+    """A statement; `line` is the number of its line in the C text."""
 
     line: int
 
 
 @dataclass(slots=True, eq=False)
 class Declare(Stmt):
-    """A local variable.  shared: its value is broadcast, because later control flow must be provably uniform."""
+    """The declaration of a local variable.
+
+    shared: whether one lane broadcasts the initial value, so that WGSL can prove that it is uniform.
+    """
 
     var: Var
     value: Expr | None
@@ -160,7 +174,10 @@ class Declare(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Assign(Stmt):
-    """An assignment.  op: the operation of a compound assignment, or ""."""
+    """An assignment.
+
+    op: the operation of a compound assignment, such as "+"; otherwise "".
+    """
 
     target: Expr
     op: str
@@ -183,7 +200,10 @@ class Block(Stmt):
 
 @dataclass(slots=True, eq=False)
 class If(Stmt):
-    """A branch.  shared: its condition is broadcast."""
+    """An ``if`` statement.
+
+    shared: whether one lane broadcasts the value of the condition.
+    """
 
     condition: Expr
     yes: list[Stmt]
@@ -193,7 +213,11 @@ class If(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Loop(Stmt):
-    """A loop.  first: the condition is also checked before the first iteration.  shared: the condition is broadcast."""
+    """A loop.
+
+    first: whether the condition is checked before each iteration, as in ``for``; otherwise after it, as in ``do``.
+    shared: whether one lane broadcasts the value of the condition.
+    """
 
     begin: list[Stmt]
     condition: Expr | None
@@ -212,14 +236,17 @@ class Leave(Stmt):
 
 @dataclass(slots=True, eq=False)
 class Return(Stmt):
-    """A return from a function.  value: None in a function without a result."""
+    """A return from a function; `value` is None in a function without a result."""
 
     value: Expr | None
 
 
 @dataclass(slots=True, eq=False)
 class Note(Stmt):
-    """A comment.  trailing: the comment follows a statement on the same line."""
+    """A comment.
+
+    trailing: whether the comment follows a statement on the same line.
+    """
 
     text: str
     trailing: bool
@@ -248,7 +275,7 @@ def walk(expr: Expr) -> Iterator[Expr]:
 
 
 def inside(stmt: Stmt) -> list[list[Stmt]]:
-    """Return the statement lists that a statement directly contains."""
+    """Return the lists of statements that a statement directly contains."""
     match stmt:
         case Block(body=body):
             return [body]
@@ -268,7 +295,7 @@ def statements(body: list[Stmt]) -> Iterator[Stmt]:
 
 
 def expressions(stmt: Stmt) -> list[Expr]:
-    """Return the expressions of a statement; the expressions of inner statements are excluded."""
+    """Return the expressions of a statement, without those of its inner statements."""
     match stmt:
         case Declare(value=value) | Return(value=value):
             return [] if value is None else [value]

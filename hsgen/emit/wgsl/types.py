@@ -1,4 +1,4 @@
-"""C types as WGSL types, C's conversions, and the folding of constant expressions by C's rules."""
+"""The WGSL types for C types, the conversions of C, and the evaluation of constant expressions by C's rules."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TYPES = {
     "uvec3": "vec3<u32>",
     "uvec4": "vec4<u32>",
 }
-"""For each type name in C text, the WGSL type."""
+"""The WGSL type for each type name in C texts."""
 
 COMPARISONS = ("==", "!=", "<", ">", "<=", ">=")
 _SIGN = 1 << 31
@@ -69,12 +69,12 @@ def converted(value: Expr, type_: str, line: int) -> Expr:
         yes, no = (converted(x, type_, line) for x in (value.yes, value.no))
         return Choice(type_, value.condition, yes, no)
     if isinstance(value, Cast) and type_ != BOOL and value.of.type == type_:
-        return value.of  # the two conversions cancel: neither changes a bit
+        return value.of  # a conversion back to the original type; neither conversion changes a bit
     return Cast(type_, value)
 
 
 def common(left: Expr, right: Expr, line: int) -> tuple[Expr, Expr]:
-    """Return both operands of an arithmetic operation, converted to the common type that C gives the operation."""
+    """Return both operands of an arithmetic operation, converted to the common type that C prescribes."""
     if left.type == right.type and left.type in VECTORS:
         return left, right
     type_ = U32 if U32 in (left.type, right.type) else I32
@@ -82,7 +82,7 @@ def common(left: Expr, right: Expr, line: int) -> tuple[Expr, Expr]:
 
 
 def binary(op: str, left: Expr, right: Expr, line: int) -> Expr:
-    """Return the operation `op` of C on operands of any types, with C's conversions."""
+    """Return the expression for the binary operator `op` of C, with the conversions of operands that C prescribes."""
     if op in ("&&", "||"):
         left, right = converted(left, BOOL, line), converted(right, BOOL, line)
         return folded(Binary(BOOL, op, left, right))
@@ -98,7 +98,7 @@ def binary(op: str, left: Expr, right: Expr, line: int) -> Expr:
 
 
 def folded(e: Expr) -> Expr:
-    """Return an equal expression: operations on constants are computed, and neutral ones such as `+ 0` are removed."""
+    """Return an equivalent expression, without operations on constants and without neutral ones such as `+ 0`."""
     match e:
         case Unary(op="-", of=Const(value=v)):
             return Const(e.type, wrapped(-v, e.type))
@@ -107,7 +107,7 @@ def folded(e: Expr) -> Expr:
         case Unary(op="!", of=Const(value=v)):
             return Const(BOOL, int(not v))
         case Binary(op="+" | "-" | "*", left=Const(name=a), right=Const(name=b)) if a or b:
-            return e  # keep the name of the constant for readers of the WGSL
+            return e  # readers of the WGSL see the name of the constant
         case Binary(op=op, left=Const(value=a), right=Const(value=b)):
             value = _calculated(op, a, b)
             return e if value is None else Const(e.type, wrapped(value, e.type))
@@ -133,7 +133,7 @@ def folded(e: Expr) -> Expr:
 
 
 def _calculated(op: str, a: int, b: int) -> int | None:
-    """Return the value of an operation on two constants, or None if C does not define the value."""
+    """Return the value of an operation on two constants; None if C does not define it, as for a division by 0."""
     if op in ("/", "%"):
         if b == 0:
             return None

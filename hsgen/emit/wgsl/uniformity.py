@@ -1,9 +1,9 @@
 """Uniform control flow around barriers, in a form that WGSL's uniformity analysis accepts.
 
-A kernel is correct only if all lanes of a work-group agree on the conditions around a barrier.  WGSL also demands a
-proof.  Its analysis trusts that a value from memory is uniform only if ``workgroupUniformLoad`` returned it.  Where
-the proof fails, `share` marks the condition, or a variable on which the condition depends, as shared.  The kernel then
-broadcasts the value of one lane.
+A kernel is correct only if all lanes of a work-group agree on the conditions around a barrier.  A WGSL compiler must
+also be able to prove it.  The compiler takes a value from memory for uniform only if ``workgroupUniformLoad`` returned
+it.  If the compiler could not prove that a condition is uniform, `share` marks the condition as shared, or a variable
+on which the condition depends.  In the printed kernel, one lane broadcasts the value of what is shared.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _BARRIERS = frozenset({"workgroupBarrier", "storageBarrier"})
 _SUBGROUP = frozenset({"subgroupBarrier"})
 """The barriers of a subgroup, which become barriers of the work-group in WGSL.
 
-In C, only the lanes of a subgroup must agree on the conditions around a subgroup barrier.
+In the C text, only the lanes of a subgroup need to agree on the conditions around such a barrier.
 """
 _VARYING = ("local_invocation_index", "subgroup_invocation_id")
 
 
 def share(kernel: Function) -> None:
-    """Mark the conditions and variables to broadcast, so that WGSL can prove uniform control flow at all barriers.
+    """Mark the conditions and variables to broadcast, so that compilers can prove uniform control flow at all barriers.
 
     Raises:
-        Unsupported: a function other than the kernel has a barrier.
-        Lacking: the lanes of a work-group may disagree on the control flow around a subgroup barrier.
+        Unsupported: a function that the kernel calls has a barrier.
+        Lacking: the lanes of a work-group may disagree on a condition around a subgroup barrier.
     """
     for function in kernel.calls:
         if _has_barrier(function.body, _BARRIERS | _SUBGROUP):
@@ -68,7 +68,7 @@ def share(kernel: Function) -> None:
             break
         let = _origin(_condition(unproven), lets, proven, agreed)
         (unproven if let is None else let).shared = True
-    for stmt in statements(kernel.body):  # a later broadcast may have made an earlier one unnecessary
+    for stmt in statements(kernel.body):  # a broadcast may be unnecessary because of others that were added after it
         if isinstance(stmt, (Declare, If, Loop)) and stmt.shared:
             stmt.shared = False
             flow = Flow(kernel.body, False)
@@ -98,14 +98,15 @@ def _condition(stmt: If | Loop) -> Expr:
 
 
 def _leaves(body: list[Stmt]) -> bool:
-    """Whether statements directly in a loop contain a `break` or `continue` of this loop."""
+    """Whether `body`, statements of a loop, contains a `break` or `continue` for this loop."""
     return any(isinstance(s, Leave) or (not isinstance(s, Loop) and any(map(_leaves, inside(s)))) for s in body)
 
 
 def _deciding(body: list[Stmt], after: bool, looping: bool, names: frozenset[str] = _BARRIERS) -> Iterator[If | Loop]:
-    """Yield the branches and loops whose condition decides which lanes reach a barrier of `names`.
+    """Yield the branches and loops whose conditions decide which lanes reach a barrier of `names`.
 
-    after: a barrier follows the statements.  looping: the loop around the statements contains a barrier.
+    after: whether a barrier follows the statements `body`.
+    looping: whether the loop around the statements contains a barrier.
     """
     for at, stmt in enumerate(body):
         later = after or _has_barrier(body[at + 1 :], names)
@@ -126,8 +127,10 @@ def _deciding(body: list[Stmt], after: bool, looping: bool, names: frozenset[str
 
 
 def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flow) -> Declare | None:
-    """Return the earliest declaration on which a condition depends and whose value is uniform but unproven; or None.
+    """Return the earliest declaration on which a condition depends, and whose value is uniform without a proof.
 
+    Return None if there is no such declaration.
+    lets: the declarations of variables that are not assigned to later.
     proven, agreed: the analyses without and with the assumption that loads from a uniform address agree.
     """
     for e in walk(condition):
@@ -141,10 +144,10 @@ def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flo
 
 
 class Flow:
-    """An analysis of the local variables of a kernel that may differ between lanes.
+    """An analysis that finds the local variables of a kernel whose values may differ between lanes.
 
-    agreed: count a non-atomic load as uniform if its address is uniform.  Lanes could then load different values only
-    in a data race.
+    agreed: whether to take non-atomic loads from a uniform address for uniform.  Without data races, all lanes load the
+    same value.
     """
 
     def __init__(self, body: list[Stmt], agreed: bool) -> None:
@@ -157,11 +160,11 @@ class Flow:
             self._visit(body, False, None)
 
     def varies(self, stmt: If | Loop) -> bool:
-        """Whether lanes may take different branches of a statement."""
+        """Whether the condition of a statement may differ between lanes."""
         return not stmt.shared and stmt.condition is not None and self.differs(stmt.condition)
 
     def differs(self, e: Expr) -> bool:
-        """Whether an expression may have different values in different lanes."""
+        """Whether the value of an expression may differ between lanes."""
         match e:
             case Name(var=var):
                 return var.name in _VARYING if var.space == "builtin" else var.space == "private" or var in self.varying

@@ -57,14 +57,14 @@ const char *hn_buffer(int slot, uint64_t bytes);
 const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes);
 const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes);
 
-/* The arguments of a call.  For each hs_role except scratch, `slots` has the buffer or -1, and `offsets` has the byte
- * at which the role starts in the buffer.  In a call in place, source and destination have the same slot and offset.
- * Of the numbers from `shift` to `columns`, only that of the operation is set, for some operations together with `take`
- * or `layouts`.  All other numbers are 0. */
+/* The arguments of a call.  For each hs_role except scratch, `slots` has the number of the buffer, or -1 if the call
+ * has no such array.  `offsets` has the byte at which the array starts in the buffer.  In a call in place, source and
+ * destination have the same slot and offset.  Of the numbers from `shift` to `columns`, at most the one that the
+ * operation uses is set.  Some operations also set `take` or `layouts`.  All other numbers are 0. */
 enum { HN_ROLES = 11 };
 typedef struct hn_call {
     uint64_t n;
-    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take, layouts; /* that of the operation */
+    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take, layouts; /* see above */
     uint64_t offsets[HN_ROLES];
     int32_t slots[HN_ROLES];
     uint32_t type, descending, begin_bit, end_bit, discard_keys; /* hs_options */
@@ -76,34 +76,36 @@ static inline int hn_same(const hn_call *call, int a, int b)
     return call->slots[a] == call->slots[b] && call->offsets[a] == call->offsets[b];
 }
 
-/* Whether the sort gets a buffer for a role: not for an unused role, nor for a destination that equals its source. */
+/* Whether the harness passes a buffer for a role to the sort: not for a role without a buffer, nor for a destination
+ * that is the same memory as its source. */
 static inline int hn_plays(const hn_call *call, int role)
 {
     if (call->slots[role] < 0 || call->slots[role] >= HN_SLOTS) return 0;
     return !(role == 1 && hn_same(call, 1, 0)) && !(role == 4 && hn_same(call, 4, 3));
 }
 
-/* Run a call of the sort and wait.  `device_seconds` gets the time on the device, or -1 if it is not measured.  The
- * harness allocates exactly the scratch that the runtime requires, and fills new scratch with HN_POISON_BYTE.  HN_GUARD
- * bytes of HN_GUARD_BYTE follow scratch.  The next hn_read or hn_redone, which is not timed, returns an error if the
- * sort changed the guard bytes. */
+/* Run a call of the sort and wait.  `device_seconds` gets the time on the device in seconds, or -1 if it is not
+ * measured.  The harness allocates exactly the scratch that the runtime requires, and fills new scratch with
+ * HN_POISON_BYTE.  After scratch, HN_GUARD bytes have the value HN_GUARD_BYTE.  If the sort changes these guard bytes,
+ * the next hn_read or hn_redone returns an error; the check is not part of the measured time. */
 const char *hn_sort(const hn_call *call, double *device_seconds);
 enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 
-/* The names of the runtime's functions for error messages, in the order of hs_kind; `more` is added to each name. */
+/* The names of the runtime's functions for error messages, in the order of hs_kind, each with the suffix `more`. */
 #define HN_NAMES(api, more) /* HSGEN_FUNCTIONS */
 
-/* Turn the device's clock on (1) or off (0) for later sorts and copies.  If timing has no cost, a harness ignores the
- * call, and always times sorts and copies on a device that has a clock. */
+/* Turn the device's clock on (1) or off (0) for later sorts and copies.  A harness whose clock does not slow them down
+ * ignores the call, and always measures their times if the device has a clock. */
 const char *hn_clock(int on);
 
 /* The size in bytes of the open device's memory, and of the largest buffer that it allows; 0 if not reported. */
 const char *hn_room(uint64_t *total, uint64_t *largest);
 
-/* The number of passes that the last hn_sort redid.  For a segmented sort, any number but 0 means rejected offsets. */
+/* The number of passes of the last hn_sort that needed a retry.  For a segmented sort, any number but 0 means that the
+ * device rejected the offsets of segments. */
 const char *hn_redone(uint32_t *redone);
 
-/* Whether the guard bytes, read back from the device, are unchanged. */
+/* Whether the HN_GUARD guard bytes that were read back from the device are unchanged. */
 static inline int hn_whole(const unsigned char *guard)
 {
     int i;

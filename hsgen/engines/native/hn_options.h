@@ -16,12 +16,14 @@ static inline hs_options hn_options_of(const hn_call *call)
     return options;
 }
 
-/* The reduction of a call, and the type of its values; hs_reduction_number packs both into the number `reduction`. */
+/* The reduction of a call, and the type of its values, from the number `reduction`, in which hs_reduction_number packs
+ * both. */
 static inline hs_reduction hn_reduction(const hn_call *call) { return (hs_reduction)(call->reduction & 3u); }
 static inline hs_type hn_reduced(const hn_call *call) { return (hs_type)((uint32_t)HS_U32 | (uint32_t)(call->reduction >> 2 & 3u)); }
 
-/* Set the columns and fields of a call that packs columns, and return the number of columns.  hs_pack_number packs the
- * columns into the number `columns`; hs_pack_layouts packs the fields into the number `layouts`. */
+/* Set the columns and fields of a call that packs columns, and return the number of columns.  The columns come from the
+ * number `columns`, in which hs_pack_number packs them.  The fields come from `layouts`, in which hs_pack_layouts packs
+ * them. */
 static inline uint32_t hn_columns(const hn_call *call, hs_column columns[HS_COLUMNS], hs_field fields[HS_COLUMNS])
 {
     uint32_t i;
