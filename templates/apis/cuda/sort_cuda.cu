@@ -66,7 +66,8 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     cudaError_t error = cudaSuccess;
     uint64_t scratch = 0;
 
-    /* Choose the sort that suits the current device best, and load its kernels: once, for as many sorts as you like. */
+    /* Choose the sort that suits the current device best, and load its kernels; this is done once, for any number of
+     * calls. */
     if (!fine("no usable device", hs_cuda_match(hs_cuda_targets, hs_cuda_targets_count, KEY, VALUE, &sort), error))
         return false;
     if (!sort) return std::printf("no target of this bundle runs on this device\n") < 0;
@@ -109,7 +110,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
         return false;
     if (!look(device, before)) return false;
     const hs_status status = hs_cuda_sort(device.sorter, device.stream, &args, &error);
-    if (status == HS_ERROR_OPTION) { /* what the sort lacks for this call */
+    if (status == HS_ERROR_OPTION) { /* names the option or buffer that the sort does not support */
         const uint32_t roles = 1u << HS_SOURCE | (VALUE_BYTES > 0 ? 1u << HS_VALUES : 0);
         const char *missing = hs_missing_option(hs_cuda_sort_of(device.sorter), &args.options, roles);
         if (missing) std::printf("%s\n", missing);

@@ -1,7 +1,7 @@
-/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.  README.md has the
- * line that builds it.  The program uses the first device for which the bundle has a target.  With a first argument,
- * only devices whose name contains it count.  The second argument names a file in which the compiled kernels are kept
- * for the next run.  The exit code is 0 if the numbers came back sorted. */
+/* Sort random numbers with OpenCL: a complete program, from the choice of a device to the sorted array. README.md has
+ * the command that builds it. The program uses the first device for which the bundle has a target. With a first
+ * argument, only devices whose name contains it count. The second argument names a file in which the compiled kernels
+ * are kept for the next run. The exit code is 0 if the numbers came back sorted. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120 /* all that this program needs */
 #endif
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
     queue = clCreateCommandQueue(context, device, 0, &code);
     if (!queue) goto end;
 
-    /* Build the kernels: once, then sort as often as you like. */
+    /* Build the kernels once, then sort as often as you like. */
     status = make_sorter(sort, context, device, argc > 2 ? argv[2] : NULL, &sorter, &error);
     if (status != HS_OK) goto end;
     if (hs_opencl_match_kind(hs_targets, hs_targets_count, HS_DIGEST, KEY, NULL, device, &check) == HS_OK && check &&
@@ -179,7 +179,7 @@ int main(int argc, char **argv)
     else
         args.values = moved;
     status = hs_opencl_sort(sorter, queue, &args, &error);
-    if (status == HS_ERROR_OPTION) /* the option or buffer that the sort does not support */
+    if (status == HS_ERROR_OPTION) /* names the option or buffer that the sort does not support */
         missing = hs_missing_option(sort, &args.options, 1u << HS_SOURCE | (moved ? 1u << HS_VALUES : 0));
     if (status != HS_OK) goto end;
 

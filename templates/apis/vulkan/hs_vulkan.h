@@ -10,12 +10,12 @@
 extern "C" {
 #endif
 
-/* The pipelines of a sort or scan for one device.
+/* The pipelines of a sort or another operation, for one device.
  *
- * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Recording only reads a sorter, so
- * threads may share it; command buffers, descriptor pools and ranges of a query pool are for one thread at a time, as
- * always in Vulkan.  If several threads create or destroy sorters at once, the allocation callbacks and the pipeline
- * cache must permit it. */
+ * THREADS: "any thread" means that concurrent calls are allowed, also with the same sorter. Recording only reads a
+ * sorter, so threads may share it; command buffers, descriptor pools and ranges of a query pool are for one thread at a
+ * time, as always in Vulkan. If several threads create or destroy sorters at once, the allocation callbacks and the
+ * pipeline cache must permit it. */
 typedef struct hs_vulkan hs_vulkan;
 
 /* Features of a device that a sort may use, if the caller enabled them when the device was created. */
@@ -106,7 +106,7 @@ void hs_vulkan_release(hs_vulkan *sorter);
  * a first sort that needs more, the size for the first sort.  Any thread. */
 hs_status hs_vulkan_scratch(const hs_vulkan *sorter, uint64_t n, const hs_options *options, uint64_t *bytes);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
+/* The sort for which a sorter was created, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);
 
 /* The greatest numbers of descriptor sets and of storage-buffer descriptors that one call takes from its pool.  Both

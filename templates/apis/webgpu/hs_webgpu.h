@@ -25,10 +25,11 @@ typedef struct hs_webgpu_target {
     const hs_webgpu_kernels *const *sorts; /* in the order of the sorts in hs_target */
 } hs_webgpu_target;
 
-/* A sort, scan or other operation built for one device, with its bind groups.
+/* A sort or another operation, built for one device, with its bind groups.
  *
- * THREADS: "any thread": concurrent calls are allowed for different sorters.  Recording changes a sorter, so only one
- * thread at a time may use it.  If several threads are used, the implementation of WebGPU must permit it. */
+ * THREADS: "any thread" means that concurrent calls are allowed for different sorters. Recording changes a sorter, so
+ * only one thread at a time may use it. A program may use several threads only if its implementation of WebGPU permits
+ * it. */
 typedef struct hs_webgpu_sorter hs_webgpu_sorter;
 
 /* Details of an error: the WGPUErrorType, or 0; and a sentence, which is the implementation's message or names a
@@ -79,14 +80,15 @@ hs_status hs_webgpu_create_next(hs_webgpu_sorter *sorter, uint32_t *left, hs_web
 /* The number of pipelines that a sorter has when it is complete.  Any thread. */
 uint32_t hs_webgpu_pipeline_count(const hs_webgpu_sorter *sorter);
 
-/* Release the bind groups of a sorter, and with them the callers' buffers that they keep alive.  One thread at a time. */
+/* Release the bind groups of a sorter, and with them the callers' buffers that they keep alive. One thread at a
+ * time. */
 void hs_webgpu_forget(hs_webgpu_sorter *sorter);
 
 /* Release a sorter; null does nothing.  Command buffers keep the objects that they use.  No other thread may use the
  * sorter at the same time. */
 void hs_webgpu_release(hs_webgpu_sorter *sorter);
 
-/* The sort of a sorter, for hs_describe and hs_pad.  Any thread. */
+/* The sort for which a sorter was created, for hs_describe and hs_pad.  Any thread. */
 const hs_sort *hs_webgpu_sort_of(const hs_webgpu_sorter *sorter);
 
 /* The bytes of scratch that a call for n keys with these options needs; `options` may be null.  `in_place` is 1 for a

@@ -124,7 +124,7 @@ static const char *sort_numbers(program *p, const void *numbers, const void *val
     device.adapter = p->adapter;
     device.device = p->device;
 
-    /* Build the kernels: once, then sort as often as you like. */
+    /* Build the kernels once, then sort as often as you like. */
     status = hs_webgpu_match(hs_webgpu_targets, hs_webgpu_targets_count, KEY, VALUE, &device, &sort);
     if (status != HS_OK) return hs_status_text(status);
     if (!sort) return "none of the targets sorts " KEY " keys on this device";
