@@ -100,8 +100,8 @@ static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
     return sort->kind == HS_SEGMENTED_SORT && ends != (hs_takes_ends(sort) ? starts : 0);
 }
 
-/* Not 0 if a call has buffers of lengths, starts, takes or counts that the selection does not take, or lacks one that
- * it needs; `roles` has a bit for each buffer of the call. */
+/* Buffers of lengths, starts, takes or counts: not 0 if a call has one that the selection does not take, or lacks one
+ * that it needs; `roles` has a bit for each buffer of the call. */
 static int hs_lacks_numbers(const hs_sort *sort, uint32_t roles)
 {
     const uint32_t extents = 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES | 1u << HS_TAKES;
@@ -306,8 +306,8 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-/* If steps bind a role that the call has no buffer for, let them bind the buffer of another role in its place.  They do
- * not access it. */
+/* If steps bind a role that the call has no buffer for, let them bind the buffer of another role in its place. The
+ * steps do not access this buffer. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint32_t i, lender = 0;

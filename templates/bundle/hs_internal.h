@@ -20,7 +20,7 @@ extern "C" {
 #define HS_CHECK 0
 #endif
 
-/* The buffers that the steps of a sort bind, one bit per role, and bit HS_ROLES if a step depends on the number of a
+/* The buffers that the steps of a sort bind, one bit per role. Bit HS_ROLES is set if a step depends on the number of a
  * call. */
 HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
 

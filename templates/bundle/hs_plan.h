@@ -92,8 +92,8 @@ static inline int hs_has_numbers(const hs_sort *sort)
  * layouts of columns, 30 bits in each number.  Sorts with a device-side count: min_n and max_n of the step's guard. */
 void hs_numbers(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t numbers[2]);
 
-/* `number` of a call that reduces runs or groups.  It encodes the reduction, the type of values, and whether counts and
- * first indices are stored.  UINT64_MAX if values of this type have no such reduction. */
+/* `number` of a call that reduces runs or groups. `number` encodes the reduction, the type of values, and whether
+ * counts and first indices are stored. UINT64_MAX if values of this type have no such reduction. */
 uint64_t hs_reduction_number(hs_reduction reduction, hs_type type, int counts, int firsts);
 
 /* The role of column i of a pack. */
@@ -102,9 +102,9 @@ static inline hs_role hs_column_role(uint32_t i)
     return i == 0 ? HS_SOURCE : i == 1 ? HS_OTHER_INPUT : i == 2 ? HS_OTHER_VALUES : HS_VALUES;
 }
 
-/* `number` of a pack: 6 bits for each column, and from bit 24 on begin_bit / 32, the number of lowest 32-bit words of a
- * row that are left out. UINT64_MAX if the columns are invalid, have more than 16 bytes together, or have no bit from
- * begin_bit on. */
+/* `number` of a pack: 6 bits for each column; from bit 24 on, begin_bit / 32. The latter is the number of lowest 32-bit
+ * words of a row that are left out. UINT64_MAX if the columns are invalid, have more than 16 bytes together, or have no
+ * bit from begin_bit on. */
 uint64_t hs_pack_number(const hs_column columns[HS_COLUMNS], uint64_t count, uint32_t begin_bit);
 
 /* `take` of a pack, the layouts of its columns: for each column, 7 bits for its stride in words and 8 bits for its

@@ -12,7 +12,7 @@ const TYPES = { u: 0, i: 1, f: 2, bf: 2 };
 const SIZES = { 4: "v4", 8: "v8", 16: "v16", u32: "v4", i32: "v4", f32: "v4", u64: "v8", i64: "v8", f64: "v8" };
 
 /* A kernel that copies keys or values to another buffer before a sort in place. A sort's source and destination must be
- * different buffers, because WebGPU forbids to bind a part of a buffer twice if a kernel may write it. */
+ * different buffers: WebGPU forbids to bind a part of a buffer twice if a kernel may write it. */
 const COPY = `@group(0) @binding(0) var<storage, read_write> source: array<u32>;
 @group(0) @binding(1) var<storage, read_write> destination: array<u32>;
 @group(1) @binding(0) var<uniform> words: vec4<i32>;
