@@ -77,7 +77,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
         !fine("hs_cuda_create", hs_cuda_create(check, &device.checker, &error), error))
         return false;
 
-    /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
+    /* The program allocates all memory: the keys, and as much scratch as the sort asks for, which may be none. */
     const size_t bytes = keys.size();
     hs_info info;
     if (!fine("hs_scratch", hs_scratch(hs_cuda_sort_of(device.sorter), COUNT, &scratch), error)) return false;
@@ -85,8 +85,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     if (!fine("cudaMalloc", cudaMalloc(&device.keys, bytes))) return false;
     if (VALUE_BYTES > 0 && !fine("cudaMalloc", cudaMalloc(&device.values, values.size()))) return false;
     const size_t words = info.reports ? info.report_words + size_t(COUNT) * info.report_words_per_key : 0;
-    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* such as positions of
-                                                                                              runs */
+    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* for a report, such as the positions of runs */
     if (scratch && !fine("cudaMalloc", cudaMalloc(&device.scratch, scratch))) return false;
     if (!fine("cudaMalloc", cudaMalloc(&device.report, sizeof before))) return false;
     if (!fine("cudaStreamCreate", cudaStreamCreate(&device.stream))) return false;
@@ -110,7 +109,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
         return false;
     if (!look(device, before)) return false;
     const hs_status status = hs_cuda_sort(device.sorter, device.stream, &args, &error);
-    if (status == HS_ERROR_OPTION) { /* names the option or buffer that the sort does not support */
+    if (status == HS_ERROR_OPTION) { /* `missing` names the option or buffer that the sort does not support */
         const uint32_t roles = 1u << HS_SOURCE | (VALUE_BYTES > 0 ? 1u << HS_VALUES : 0);
         const char *missing = hs_missing_option(hs_cuda_sort_of(device.sorter), &args.options, roles);
         if (missing) std::printf("%s\n", missing);

@@ -41,11 +41,11 @@ struct hs_vulkan {
     VkAllocationCallbacks callbacks;
     const VkAllocationCallbacks *allocator; /* null or the copy above */
     HS_CALLS(HS_MEMBER)
-    PFN_vkCmdPushDescriptorSetKHR CmdPushDescriptorSet; /* null except by push descriptors */
+    PFN_vkCmdPushDescriptorSetKHR CmdPushDescriptorSet; /* null unless `binding` is HS_VULKAN_BY_PUSH */
     VkPipelineCache cache;
     hs_scope scope;
     hs_vulkan_binding binding;
-    uint64_t alignment, range_limit, binding_limit; /* two limits of the device; the largest range to bind */
+    uint64_t alignment, range_limit, binding_limit; /* two limits of the device; the largest bound range */
     uint32_t max_groups;
     VkDescriptorSetLayout set_layouts[HS_BINDINGS + 1]; /* by the number of bindings */
     VkPipelineLayout layouts[HS_FORMS][HS_BINDINGS + 1];
@@ -58,7 +58,7 @@ struct hs_vulkan {
     uint32_t set_count, storage_buffers;
 };
 
-/* The properties of a physical device; `features` are the features that it offers, enabled or not. */
+/* The properties of a physical device. `features` are those that the device offers, enabled or not. */
 typedef struct hs_vulkan_facts {
     VkPhysicalDeviceProperties base;
     VkPhysicalDeviceSubgroupProperties subgroup;

@@ -342,7 +342,7 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     args.accesses = VK_ACCESS_SHADER_READ_BIT;
     status = look(p, commands, 0, code);
     if (status == HS_OK) status = hs_vulkan_sort(p->sorter, commands, &args, code);
-    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+    if (status == HS_ERROR_OPTION) /* `missing` names the option or buffer that the sort does not support */
         p->missing = hs_missing_option(p->sort, &args.options, 1u << HS_SOURCE | (p->moved ? 1u << HS_VALUES : 0));
     if (status == HS_OK) status = look(p, commands, 1, code);
     if (status != HS_OK) return status;
@@ -422,7 +422,7 @@ int main(int argc, char **argv)
     /* The sums over the keys before and after the sort verify the result on the device. */
     if (status == HS_OK) status = hs_digest_compare(words, words + REPORT / sizeof *words, 0, &faults);
     if (status != HS_OK) goto end;
-    /* The same on the host, which takes much longer. */
+    /* Verify the result on the host, too, which takes much longer. */
     right = faults == 0 && is_sorted(before, keys, values);
 
 end:

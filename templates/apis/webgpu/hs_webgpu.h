@@ -32,8 +32,8 @@ typedef struct hs_webgpu_target {
  * it. */
 typedef struct hs_webgpu_sorter hs_webgpu_sorter;
 
-/* Details of an error: the WGPUErrorType, or 0; and a sentence, which is the implementation's message or names a
- * missing limit or feature.  Optional. */
+/* Details of an error. `code` is the WGPUErrorType, or 0. `log` is a sentence: the implementation's message, or one
+ * that names a missing limit or feature. Functions accept null in place of an hs_webgpu_error. */
 typedef struct hs_webgpu_error {
     long code;
     char log[1024];
@@ -92,8 +92,8 @@ void hs_webgpu_release(hs_webgpu_sorter *sorter);
 const hs_sort *hs_webgpu_sort_of(const hs_webgpu_sorter *sorter);
 
 /* The bytes of scratch that a call for n keys with these options needs; `options` may be null.  `in_place` is 1 for a
- * call without a destination.  The result is then more than that of hs_scratch_with: WebGPU forbids that a kernel has a
- * buffer twice, so the call first copies keys and values to scratch.  Any thread. */
+ * call without a destination. The result is then more than that of hs_scratch_with: WebGPU forbids to bind a buffer
+ * twice to a kernel, so the call first copies keys and values to scratch. Any thread. */
 hs_status hs_webgpu_scratch(const hs_sort *sort, uint64_t n, const hs_options *options, int in_place, uint64_t *bytes);
 
 /* A buffer from byte `offset` on, a multiple of HS_WEBGPU_ALIGNMENT.  `buffer` is null if the call has no such buffer.
@@ -108,10 +108,10 @@ typedef struct hs_webgpu_buffer {
  * `count`, scratch also has CopySrc.  In place, keys and values also have CopySrc, and scratch has CopyDst. */
 
 /* A call records compute passes into a command encoder that has no open pass.  A call in place, or with a device-side
- * count, also records copies.  They run after the commands recorded before them, and before the commands recorded
- * later.  Arguments are checked before anything is recorded.  Nothing waits for the device.  A call allocates nothing
- * if its numbers and buffers are those of one of the last HS_WEBGPU_CALLS calls; otherwise it makes small objects.
- * `error` may be null.  One thread at a time for a sorter; others get HS_ERROR_BUSY. */
+ * count, also records copies. Passes and copies run after all commands that were recorded earlier, and before all that
+ * are recorded later. Arguments are checked before anything is recorded. Nothing waits for the device. A call allocates
+ * nothing if its numbers and buffers are those of one of the last HS_WEBGPU_CALLS calls; otherwise it makes small
+ * objects. `error` may be null. One thread at a time for a sorter; others get HS_ERROR_BUSY. */
 
 /* HSGEN_CALLS */
 
