@@ -85,7 +85,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     if (!fine("cudaMalloc", cudaMalloc(&device.keys, bytes))) return false;
     if (VALUE_BYTES > 0 && !fine("cudaMalloc", cudaMalloc(&device.values, values.size()))) return false;
     const size_t words = info.reports ? info.report_words + size_t(COUNT) * info.report_words_per_key : 0;
-    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* for a report, such as the positions of runs */
+    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* such as ends of runs */
     if (scratch && !fine("cudaMalloc", cudaMalloc(&device.scratch, scratch))) return false;
     if (!fine("cudaMalloc", cudaMalloc(&device.report, sizeof before))) return false;
     if (!fine("cudaStreamCreate", cudaStreamCreate(&device.stream))) return false;
