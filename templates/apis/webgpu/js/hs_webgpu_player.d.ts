@@ -1,8 +1,8 @@
 export type KeyType =
     | "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" | "f16" | "bf16" | "f32" | "f64" | "bool";
 
-/** The value that moves with each key: an element of 4, 8 or 16 bytes, or the original index of the key (an
- * argsort). */
+/** The value that moves with each key: an element of 4, 8 or 16 bytes, or the original index of the key (an argsort).
+ * "packed": keys and values are the upper and lower halves of 64-bit words. */
 export type ValueType =
     | "none" | "v4" | "v8" | "v16" | 4 | 8 | 16 | "u32" | "i32" | "f32" | "u64" | "i64" | "f64"
     | "index" | "index64" | "packed";

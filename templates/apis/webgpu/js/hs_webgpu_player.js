@@ -75,7 +75,7 @@ function argument(step, call) {
         case "call_number":
             return call.number | (call.bounded ? 1 << 31 : 0);
     }
-    const count = passes(begin, end, bits), left = count - step.value; // a pass
+    const count = passes(begin, end, bits), left = count - step.value; // step.value is the number of a pass
     if (left <= 0) return null;
     const least = Math.floor((end - begin) / count), more = (end - begin) % count;
     const shift = begin + step.value * least + Math.min(step.value, more), width = least + (step.value < more ? 1 : 0);
@@ -296,7 +296,7 @@ export class Player {
         return { buffer: this.#room(name, bytes), offset: 0, bytes };
     }
 
-    /* Everything that a call records: passes of launches, with their bind groups. */
+    /* Prepare all that a call records: its launches with their grids, bind groups and numbers. */
     #recorded(call) {
         const plan = this._plan, n = call.n, limit = this._device.limits.maxComputeWorkgroupsPerDimension;
         const spans = { ...call.spans }, scratch = up(scratchBytes(plan, n), 4), copies = [];
