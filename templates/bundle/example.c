@@ -1,4 +1,5 @@
-/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with them. */
+/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with
+ * them. */
 #define KEY "HSGEN_KEY"
 #define VALUE HSGEN_VALUE
 enum { COUNT = HSGEN_COUNT, KEY_BYTES = HSGEN_KEY_BYTES, VALUE_BYTES = HSGEN_VALUE_BYTES };
@@ -34,7 +35,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the keys are the original keys in order, and the value of each key is its original index; sorts `before`. */
+/* 1 if `keys` are the keys of `before` in order, and the value of each key is its index in `before`; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
     size_t valued = VALUE_BYTES > 0 ? COUNT : 0;

@@ -1,4 +1,5 @@
-/* What differs between CUDA and APIs that extend it: error codes, warps, the description of a device, launches. */
+/* The functions of the runtime that differ between CUDA and HIP: error codes, warps, properties of a device,
+ * launches. */
 #include "hs_cuda_internal.h"
 
 #include <string.h>

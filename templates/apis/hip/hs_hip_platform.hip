@@ -1,4 +1,5 @@
-/* What differs between HIP and CUDA: error codes, wavefronts, the description of a device, cooperative launches. */
+/* The functions of the runtime that differ between HIP and CUDA: error codes, wavefronts, properties of a device,
+ * launches. */
 #include "hs_hip_internal.h"
 
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * lanes.  If the device also has narrower waves, compile the kernel for 6.6, with the macro HS_WAVE_SIZE as its wave
  * size.  Keys of 64 bits are uint64_t from shader model 6 on; the macro HS_TWO_WORDS makes them pairs of words.
  *
- * ROOT SIGNATURE: constants b0, then the unordered access views u0, u1, .. of raw buffers (RWByteAddressBuffer), as many
- * as hs_kernel.bindings.  The size of each buffer is less than 4 GiB, and a multiple of 4 bytes. */
+ * ROOT SIGNATURE: constants b0, then the unordered access views u0, u1, .. of raw buffers (RWByteAddressBuffer), as
+ * many as hs_kernel.bindings. The size of each buffer is less than 4 GiB, and a multiple of 4 bytes. */
 #ifndef HS_HLSL_H
 #define HS_HLSL_H
 
@@ -45,13 +45,14 @@ typedef struct hs_hlsl_launch {
     uint32_t constants[HS_HLSL_CONSTANTS]; /* b0 */
 } hs_hlsl_launch;
 
-/* Compute the launch of a step; hs_survey has checked and completed the call and its spans.  Returns 1; 0 if the step
- * does not run; -1 if its grid or the start of a buffer is beyond what HLSL can express.  Between launches, the host
- * needs a barrier for unordered access views, which makes all stores visible. */
+/* Compute the launch of a step; call hs_survey before, which checks and completes the call and its spans.  Returns 1; 0
+ * if the step does not run; -1 if its grid exceeds HS_HLSL_GROUPS, a buffer ends beyond 2^32 bytes, or its kernel is
+ * for 64-bit counts. Between launches, the host needs a barrier for unordered access views, which makes all stores
+ * visible. */
 int hs_hlsl_step(const hs_sort *sort, uint32_t step, const hs_call *call, const hs_span spans[HS_ROLES],
                  hs_hlsl_launch *launch);
 
-/* Whether the sort's kernels work on a device whose waves have at least `lanes` lanes. */
+/* 1 if the sort's kernels work on a device whose waves have at least `lanes` lanes. */
 int hs_hlsl_runs(const hs_sort *sort, uint32_t lanes);
 
 /* The sort with HLSL text that suits the device best; null if there is none.  `lanes` is that of hs_hlsl_runs. */

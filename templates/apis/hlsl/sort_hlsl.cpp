@@ -77,7 +77,7 @@ public:
             const int runs = hs_hlsl_step(&sort_, i, &call, spans, &launch);
             if (runs < 0) return HS_ERROR_DEVICE;
             if (runs == 0) continue;
-            D3D12_RESOURCE_BARRIER barrier = {}; /* of all resources */
+            D3D12_RESOURCE_BARRIER barrier = {}; /* without a resource, it is a barrier for all of them */
             barrier.Type = D3D12_RESOURCE_BARRIER_TYPE_UAV;
             list->ResourceBarrier(1, &barrier);
             list->SetPipelineState(pipelines_[launch.kernel].Get());
@@ -165,7 +165,7 @@ static hs_status sort(ID3D12Device *device, const hs_sort &how, const std::strin
     ID3D12CommandList *const lists[] = {list.Get()};
     queue->ExecuteCommandLists(1, lists);
     check(queue->Signal(fence.Get(), 1));
-    check(fence->SetEventOnCompletion(1, nullptr)); /* waits */
+    check(fence->SetEventOnCompletion(1, nullptr)); /* without an event, the call itself waits */
     check(back->Map(0, nullptr, &mapped));
     std::copy_n(static_cast<uint32_t *>(mapped), keys.size(), keys.begin());
     back->Unmap(0, nullptr);

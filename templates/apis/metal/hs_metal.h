@@ -32,10 +32,10 @@ typedef struct hs_metal_target {
     const hs_metal_kernels *const *sorts; /* in the order of the sorts in hs_target */
 } hs_metal_target;
 
-/* A sort or scan built for one device.
+/* A sort or another operation, built for one device.
  *
- * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Encoding only reads a sorter, so
- * threads may share it; a command buffer is for one thread at a time. */
+ * THREADS: "any thread" means that concurrent calls are allowed, also with the same sorter. Encoding only reads a
+ * sorter, so threads may share it; a command buffer is for one thread at a time. */
 typedef struct hs_metal hs_metal;
 
 /* Details of an error: the code of Metal's NSError, and the first lines of its description.  Optional. */
@@ -64,7 +64,7 @@ uint32_t hs_metal_pipeline_count(const hs_metal *sorter);
  * sorter at the same time. */
 void hs_metal_release(hs_metal *sorter);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
+/* The sort for which a sorter was created, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_metal_sort_of(const hs_metal *sorter);
 
 /* A buffer from byte `offset` on, a multiple of the size of an element.  `memory` is null if there is no such

@@ -1,4 +1,4 @@
-/* Metal devices: which sorts run on them, which sort suits one best. */
+/* Metal devices: which sorts run on them, and which of these suits a device best. */
 #include "hs_metal_internal.h"
 
 #include <string.h>

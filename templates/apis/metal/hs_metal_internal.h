@@ -32,7 +32,7 @@ struct hs_metal {
     void *pipelines[1]; /* as many as the sort has kernels; each an owned id<MTLComputePipelineState>, or null */
 };
 
-/* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
+/* A call of any operation.  `number` and `take` are those of hs_call: for example segment_count, capacity or shift. */
 typedef struct hs_metal_record {
     hs_kind kind;
     uint64_t n, number, take;
@@ -40,7 +40,7 @@ typedef struct hs_metal_record {
     hs_metal_buffer given[HS_ROLES];
 } hs_metal_record;
 
-/* Whether the device's general limits allow the sort. */
+/* HS_OK if the device's general limits allow the sort. */
 HS_INTERNAL int hs_metal_runs(const hs_sort *sort, hs_metal_device device);
 
 /* Check a call and encode it; `record` is null if the caller passed null for the arguments of the call. */

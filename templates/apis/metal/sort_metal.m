@@ -42,13 +42,13 @@ static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevi
     hs_info info;
     uint32_t words[16], faults = 0;
     hs_metal_sort_args args;
-    /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
+    /* The program allocates all memory: the keys, and as much scratch as the sort asks for, which may be none. */
     hs_status status = hs_scratch(hs_metal_sort_of(sorter), COUNT, &bytes);
     if (status != HS_OK) return status;
     if (bytes) scratch = [device newBufferWithLength:(NSUInteger)bytes options:MTLResourceStorageModeShared];
     status = hs_describe(hs_metal_sort_of(sorter), &info);
     if (status != HS_OK) return status;
-    if (info.reports) /* such as the positions of runs */
+    if (info.reports) /* for a report, such as the positions of runs */
         output_bytes = sizeof(uint32_t) * (info.report_words + (uint64_t)COUNT * info.report_words_per_key);
     if (output_bytes)
         output = [device newBufferWithLength:(NSUInteger)output_bytes options:MTLResourceStorageModeShared];
@@ -66,7 +66,7 @@ static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevi
         args.values.memory = moved;
     status = look(checker, commands, buffer, reports, 0);
     if (status == HS_OK) status = hs_metal_sort(sorter, commands, &args);
-    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+    if (status == HS_ERROR_OPTION) /* `missing` names the option or buffer that the sort does not support */
         *missing = hs_missing_option(hs_metal_sort_of(sorter), &args.options,
                                      1u << HS_SOURCE | (moved ? 1u << HS_VALUES : 0));
     if (status == HS_OK) status = look(checker, commands, buffer, reports, 8 * sizeof *words);
@@ -98,7 +98,7 @@ int main(void)
         if (status == HS_OK && !sort) status = HS_ERROR_DEVICE; /* there is no device on which a target of this
                                                                    bundle sorts */
 
-        /* Compile the kernels: once, then sort as often as you like. */
+        /* Compile the kernels once, then sort as often as you like. */
         if (status == HS_OK) status = hs_metal_create(sort, device, &sorter, &error);
         if (status == HS_OK)
             status = hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_DIGEST, KEY, NULL, device, &check);

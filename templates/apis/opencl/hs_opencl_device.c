@@ -1,4 +1,4 @@
-/* OpenCL devices: what they report, which sorts run on them, which sort suits one best. */
+/* OpenCL devices: their properties, which sorts run on them, and which of these suits a device best. */
 #include "hs_opencl_internal.h"
 
 #include <stdlib.h>

@@ -25,14 +25,15 @@ typedef struct hs_webgpu_target {
     const hs_webgpu_kernels *const *sorts; /* in the order of the sorts in hs_target */
 } hs_webgpu_target;
 
-/* A sort, scan or other operation built for one device, with its bind groups.
+/* A sort or another operation, built for one device, with its bind groups.
  *
- * THREADS: "any thread": concurrent calls are allowed for different sorters.  Recording changes a sorter, so only one
- * thread at a time may use it.  If several threads are used, the implementation of WebGPU must permit it. */
+ * THREADS: "any thread" means that concurrent calls are allowed for different sorters. Recording changes a sorter, so
+ * only one thread at a time may use it. A program may use several threads only if its implementation of WebGPU permits
+ * it. */
 typedef struct hs_webgpu_sorter hs_webgpu_sorter;
 
-/* Details of an error: the WGPUErrorType, or 0; and a sentence, which is the implementation's message or names a
- * missing limit or feature.  Optional. */
+/* Details of an error. `code` is the WGPUErrorType, or 0. `log` is a sentence: the implementation's message, or one
+ * that names a missing limit or feature. Functions accept null in place of an hs_webgpu_error. */
 typedef struct hs_webgpu_error {
     long code;
     char log[1024];
@@ -79,19 +80,20 @@ hs_status hs_webgpu_create_next(hs_webgpu_sorter *sorter, uint32_t *left, hs_web
 /* The number of pipelines that a sorter has when it is complete.  Any thread. */
 uint32_t hs_webgpu_pipeline_count(const hs_webgpu_sorter *sorter);
 
-/* Release the bind groups of a sorter, and with them the callers' buffers that they keep alive.  One thread at a time. */
+/* Release the bind groups of a sorter, and with them the callers' buffers that they keep alive. One thread at a
+ * time. */
 void hs_webgpu_forget(hs_webgpu_sorter *sorter);
 
 /* Release a sorter; null does nothing.  Command buffers keep the objects that they use.  No other thread may use the
  * sorter at the same time. */
 void hs_webgpu_release(hs_webgpu_sorter *sorter);
 
-/* The sort of a sorter, for hs_describe and hs_pad.  Any thread. */
+/* The sort for which a sorter was created, for hs_describe and hs_pad.  Any thread. */
 const hs_sort *hs_webgpu_sort_of(const hs_webgpu_sorter *sorter);
 
 /* The bytes of scratch that a call for n keys with these options needs; `options` may be null.  `in_place` is 1 for a
- * call without a destination.  The result is then more than that of hs_scratch_with: WebGPU forbids that a kernel has a
- * buffer twice, so the call first copies keys and values to scratch.  Any thread. */
+ * call without a destination. The result is then more than that of hs_scratch_with: WebGPU forbids to bind a buffer
+ * twice to a kernel, so the call first copies keys and values to scratch. Any thread. */
 hs_status hs_webgpu_scratch(const hs_sort *sort, uint64_t n, const hs_options *options, int in_place, uint64_t *bytes);
 
 /* A buffer from byte `offset` on, a multiple of HS_WEBGPU_ALIGNMENT.  `buffer` is null if the call has no such buffer.
@@ -106,10 +108,10 @@ typedef struct hs_webgpu_buffer {
  * `count`, scratch also has CopySrc.  In place, keys and values also have CopySrc, and scratch has CopyDst. */
 
 /* A call records compute passes into a command encoder that has no open pass.  A call in place, or with a device-side
- * count, also records copies.  They run after the commands recorded before them, and before the commands recorded
- * later.  Arguments are checked before anything is recorded.  Nothing waits for the device.  A call allocates nothing
- * if its numbers and buffers are those of one of the last HS_WEBGPU_CALLS calls; otherwise it makes small objects.
- * `error` may be null.  One thread at a time for a sorter; others get HS_ERROR_BUSY. */
+ * count, also records copies. Passes and copies run after all commands that were recorded earlier, and before all that
+ * are recorded later. Arguments are checked before anything is recorded. Nothing waits for the device. A call allocates
+ * nothing if its numbers and buffers are those of one of the last HS_WEBGPU_CALLS calls; otherwise it makes small
+ * objects. `error` may be null. One thread at a time for a sorter; others get HS_ERROR_BUSY. */
 
 /* HSGEN_CALLS */
 

@@ -169,7 +169,7 @@ static hs_status hs_webgpu_prepare(hs_webgpu_sorter *made, hs_webgpu_error *erro
     return made->spare && (made->grids || !sort->device_count) ? HS_OK : HS_ERROR_DEVICE_MEMORY;
 }
 
-/* Whether calls of the scope can launch a kernel.  A call in place runs the steps of a call out of place. */
+/* 1 if calls of the scope can launch a kernel.  A call in place runs the steps of a call out of place. */
 static int hs_webgpu_has(const hs_webgpu_sorter *sorter, uint32_t kernel)
 {
     hs_scope scope = sorter->scope;

@@ -1,4 +1,4 @@
-/* WebGPU devices: which sorts run on them, which sort suits one best. */
+/* WebGPU devices: which sorts run on them, and which of these suits a device best. */
 #include "hs_webgpu_internal.h"
 
 #include <stdarg.h>

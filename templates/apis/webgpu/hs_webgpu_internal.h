@@ -65,7 +65,7 @@ struct hs_webgpu_sorter {
     WGPUComputePipeline *pipelines; /* for each kernel; null outside the scope */
 };
 
-/* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
+/* A call of any operation.  `number` and `take` are those of hs_call: for example segment_count, capacity or shift. */
 typedef struct hs_webgpu_record {
     hs_kind kind;
     uint64_t n, number, take;
@@ -86,7 +86,7 @@ HS_INTERNAL hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_fa
 /* Whether the limits and features allow the sort; `error` names what is missing. */
 HS_INTERNAL hs_status hs_webgpu_runs(const hs_sort *sort, const hs_webgpu_facts *facts, hs_webgpu_error *error);
 
-/* Whether lanes of the sort's kernels exchange values. */
+/* 1 if lanes of the sort's kernels exchange values. */
 HS_INTERNAL int hs_webgpu_exchanges(const hs_sort *sort);
 
 /* The number of pipelines that are missing. */

@@ -72,9 +72,9 @@ static hs_status hs_webgpu_apart(const hs_sort *sort, const hs_webgpu_record *re
     return HS_OK;
 }
 
-/* WebGPU's requirements for the buffers of a surveyed call: alignment, whole words, and that no part is bound twice,
- * because kernels can write to all of their buffers.  Columns of a pack are bound for reading, and may be bound several
- * times; no part of their buffers is bound for writing. */
+/* Check WebGPU's requirements for the buffers of a surveyed call: each is aligned and has whole words. No part of a
+ * buffer is bound twice, because kernels can write to all of their buffers. Columns of a pack are bound for reading,
+ * and may be bound several times; no part of their buffers is bound for writing. */
 static hs_status hs_webgpu_valid(const hs_sort *sort, const hs_webgpu_call *call, hs_webgpu_error *error)
 {
     const int pack = sort->kind == HS_PACK;

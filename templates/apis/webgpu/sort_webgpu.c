@@ -124,21 +124,21 @@ static const char *sort_numbers(program *p, const void *numbers, const void *val
     device.adapter = p->adapter;
     device.device = p->device;
 
-    /* Build the kernels: once, then sort as often as you like. */
+    /* Build the kernels once, then sort as often as you like. */
     status = hs_webgpu_match(hs_webgpu_targets, hs_webgpu_targets_count, KEY, VALUE, &device, &sort);
     if (status != HS_OK) return hs_status_text(status);
     if (!sort) return "none of the targets sorts " KEY " keys on this device";
     status = hs_webgpu_create(sort, &device, &p->sorter, error);
     if (status != HS_OK) return hs_status_text(status);
 
-    /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for in place. */
+    /* The program allocates all memory: the keys, and as much scratch as the sort asks for in place. */
     status = hs_webgpu_scratch(sort->sort, COUNT, NULL, 1, &scratch);
     if (status != HS_OK) return hs_status_text(status);
     status = hs_describe(sort->sort, &info);
     if (status != HS_OK) return hs_status_text(status);
     p->keys = make_buffer(p, KEYS, moves);
     if (VALUES > 0) p->values = make_buffer(p, VALUES, moves);
-    if (info.reports) /* such as the positions of runs */
+    if (info.reports) /* for a report, such as the positions of runs */
         p->output = make_buffer(p, 4 * (info.report_words + (uint64_t)COUNT * info.report_words_per_key), moves);
     p->scratch = make_buffer(p, scratch, WGPUBufferUsage_Storage | WGPUBufferUsage_CopyDst);
     p->staging = make_buffer(p, KEYS + VALUES, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst);

@@ -1,4 +1,4 @@
-/* The CUDA harness: what a device reports, and functions that only CUDA has, but no API that extends it. */
+/* The CUDA harness: what a device reports, and functions that CUDA has but HIP lacks. */
 #include "hn_cuda.h"
 
 #include <stdio.h>

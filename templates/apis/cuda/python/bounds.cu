@@ -1,5 +1,5 @@
-/* Runs before a selection from rows with starts, or with the number of rows in device memory.  Computes which keys of
- * each row count. */
+/* Runs before a selection from rows, if the call has an array of row starts, or the number of rows in device memory.
+ * Computes the range of keys in each row from which the selection selects; these keys count. */
 #define HS_LANES 256
 
 /* There are n rows of `length` keys.
@@ -7,8 +7,8 @@
  * lengths: null, or for each row the number of keys that count.
  * count: null, or the number of rows that count; further rows are empty.
  * sizes: receives for each row the number of keys that count, at most up to the end of the row.
- * begins: null, or receives for each row the index of the first key that counts, from the first row of its call on; a
- * call has `turn` rows. */
+ * begins: null, or receives for each row the index of the first key that counts.  The rows are selected from by several
+ * calls, each for `turn` rows; an index counts from the first row of its call. */
 extern "C" __global__ void __launch_bounds__(HS_LANES)
     hs_bounds(const unsigned *starts, const unsigned *lengths, const unsigned *count, unsigned *sizes, unsigned *begins,
               long long n, long long length, long long turn)

@@ -12,8 +12,8 @@ struct __align__(2 * sizeof(HS_INDEX)) hs_two {
     HS_INDEX x, y;
 };
 
-/* The rows of a call; `finished` finishes item i, whose index is `at`.  ordinary: true only if no key of the tile is a
- * zero or a NaN. */
+/* The rows of a call.  finished(i, at): restores key i, which had index `at`, and returns the index within its row.
+ * ordinary: true only if no key of the tile is a zero or a NaN. */
 struct hs_rows {
     long long n, length;
     int in_row;
@@ -37,8 +37,9 @@ struct hs_rows {
 };
 
 /* from: the n indices that the sort wrote. to: null, or receives the indices of the result, which count within the row.
- * turn: null, or a number of a pass; from 1 to 255, it means that this pass has already done all of this. length: the
- * keys of a row. in_row: 1 if indices in `from` count within their row, 0 if they count within the whole array. */
+ * turn: null, or the number of the sort's last pass; if it is from 1 to 255, this pass has done the work already, and
+ * the kernel returns. length: the number of keys of a row. in_row: 1 if indices in `from` count within their row, 0 if
+ * they count within the whole array. */
 extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX *from, long long *to,
 #if HS_KEYS
                                                                  HS_BITS *keys, const HS_BITS *source,
@@ -61,7 +62,8 @@ extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX 
 #pragma unroll
             for (int j = 0; j < HS_PAIRS; j++) at[j] = ((const hs_two *)(from + tile))[j * HS_LANES + threadIdx.x];
 #if HS_KEYS
-        /* if two sorted keys have the same sign and are neither zeros nor NaNs, so are all keys between them */
+        /* if two sorted keys have the same sign and are neither zeros nor NaNs, no key between them is a zero or a
+         * NaN */
         const HS_BITS one = keys[tile], last = keys[min(tile + HS_TILE, n) - 1], magnitudes = (HS_BITS)HS_MAGNITUDE;
         const HS_BITS least = min(one & magnitudes, last & magnitudes), most = max(one & magnitudes, last & magnitudes);
         rows.ordinary = length >= n && (one > magnitudes) == (last > magnitudes) && least != 0 && most <= (HS_BITS)HS_INFINITY;

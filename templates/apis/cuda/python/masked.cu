@@ -1,5 +1,5 @@
-/* Runs before a selection from rows with lengths.  Copies the rows, but replaces the keys beyond a row's length by the
- * key that is last in order.
+/* Runs before a selection from rows, if the call has an array of row lengths.  Copies the rows, but replaces the keys
+ * beyond a row's length by the key that is last in order.
  *
  * Macros that the program defines: HS_BITS, the unsigned type of a key's width; HS_FILL, the last key in order. */
 #define HS_LANES 256

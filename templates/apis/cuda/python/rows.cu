@@ -1,11 +1,12 @@
-/* Copies some adjacent bytes of each of n records, in the order of the records or of an array of indices.
+/* Copies some adjacent bytes of each of n records.  Result i is from record i or, with an array of indices, from record
+ * index[i].
  *
  * A macro that the program defines: HS_UNIT, the type that is copied at a time.  All addresses and pitches are
  * multiples of its size. */
 
-/* from, to: the bytes of the first record in the source and in the result.  from_pitch, to_pitch: the units from one
- * record to the next.  units: the number of units to copy of a record.  index: for each result the number of its
- * record; null if results have the order of the records. */
+/* from, to: the first copied byte of the first record in the source, and of the result. from_pitch, to_pitch: the
+ * number of units from one record to the next. units: the number of units to copy of each record. index: for each
+ * result the number of its record; null if result i is from record i. */
 extern "C" __global__ void __launch_bounds__(256) hs_rows(const HS_UNIT *from, long long from_pitch, HS_UNIT *to,
                                                           long long to_pitch, const unsigned *index, long long units,
                                                           long long n)

@@ -1,5 +1,5 @@
-/* Runs after a selection, or after a sort of all rows.  Stores the indices of the first k keys of each row, and the
- * entries of a look-up table at these indices.  Restores the original bits of zeros and NaNs.
+/* Runs after a selection, or after a sort of all rows. Stores the indices of the first k keys of each row. Also stores
+ * the entries that a look-up table has at these indices. Restores the original bits of zeros and NaNs.
  *
  * Macros that the program defines: HS_BITS, the unsigned type of a key's width; HS_FILL, the key beyond the end of a
  * row; HS_FLOATS, 1 if keys are floats; HS_ENTRY, the type of entries.  With floats, also HS_MAGNITUDE, all bits of a

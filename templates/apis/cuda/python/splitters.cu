@@ -1,10 +1,11 @@
-/* The search for splitters: the keys at the boundaries between the parts of the array that ranks get.  Each round finds
- * one more digit of the splitters of all boundaries.
+/* The search for splitters, in a sort by several ranks (processes with a device each).  After the sort, each rank has a
+ * part of the sorted array; a splitter is the key at the boundary of two parts.  Each round finds one more digit of the
+ * splitters of all boundaries.
  *
  * A round counts the keys of this rank that are less than evenly spaced probes.  Probe i of a boundary is
- * start + (i << shift), for i from 0 to 2^bits.  The ranks gather their counts.  The digit of a boundary is the number
- * of inner probes with fewer keys below them, on all ranks, than before the boundary.  The next round starts at the
- * probe of that number.
+ * start + (i << shift), for i from 0 to 2^bits. The ranks gather their counts. For each inner probe, all ranks together
+ * have some keys below it. The digit of a boundary is the number of inner probes with fewer keys than are before the
+ * boundary. The next round starts at the probe of that number.
  *
  * Macros that the program defines: HS_BITS, the unsigned type of a key's width; HS_KIND, 0 for unsigned, 1 for signed,
  * 2 for float keys; HS_DESCENDING, 1 if the greatest key is the first. */

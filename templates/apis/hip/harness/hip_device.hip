@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Does nothing: the first launch of a graph copies it to the device, which is the only way before ROCm 5.3. */
+/* Does nothing: before ROCm 5.3, no function copies a graph to the device ahead of its first launch. */
 hipError_t hn_upload(hipGraphExec_t) { return hipSuccess; }
 
 extern "C" const char *hn_describe(int index, char *text, size_t size)

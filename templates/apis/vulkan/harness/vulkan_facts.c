@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the device knows the structures of a feature: from its version on, or by an extension, which is then added to
- * those to enable. */
+/* Whether the device knows the structures of a feature: its version of Vulkan includes them, or it has an extension. If
+ * `enable` is set, the extension is added to those that are enabled later. */
 static int hn_has(VkPhysicalDevice device, hn_facts *facts, uint32_t version, const char *name, int enable)
 {
     uint32_t count = 0, i;

@@ -114,7 +114,7 @@ const char *hn_instance(int validation)
         void *library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL), *symbol;
         if (!library) return hn_fail("no Vulkan loader: %s", dlerror());
         symbol = dlsym(library, "vkGetInstanceProcAddr");
-        memcpy(&vk.get, &symbol, sizeof symbol); /* C has no cast for this */
+        memcpy(&vk.get, &symbol, sizeof symbol); /* ISO C cannot cast a void pointer to a function pointer */
         if (!vk.get) return "the Vulkan loader has no vkGetInstanceProcAddr";
     }
     get_version = (PFN_vkEnumerateInstanceVersion)vk.get(NULL, "vkEnumerateInstanceVersion");
@@ -147,7 +147,7 @@ const char *hn_instance(int validation)
     }
     code = create(&info, NULL, &hn.instance);
     if (code) {
-        hn.instance = NULL; /* the code of a loader without any driver: there are no devices */
+        hn.instance = NULL; /* on the next line: without any driver there are no devices, which is no error */
         return code == VK_ERROR_INCOMPATIBLE_DRIVER ? NULL : hn_code("vkCreateInstance", code);
     }
     if (!(HN_INSTANCE_CALLS(HN_GET_INSTANCE) 1)) error = "the Vulkan loader lacks functions of 1.1";
@@ -158,7 +158,7 @@ const char *hn_instance(int validation)
     hn.device_count = HN_DEVICES;
     code = error ? VK_SUCCESS : vk.EnumeratePhysicalDevices(hn.instance, &hn.device_count, hn.devices);
     if (code < 0) hn.device_count = 0;
-    if (code < 0 && code != VK_ERROR_INITIALIZATION_FAILED) /* so do drivers without any device */
+    if (code < 0 && code != VK_ERROR_INITIALIZATION_FAILED) /* drivers without any device return this */
         error = hn_code("vkEnumeratePhysicalDevices", code);
     if (error) hn_close_instance();
     return error;

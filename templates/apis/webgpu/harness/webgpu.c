@@ -51,7 +51,7 @@ const char *hn_buffer(int slot, uint64_t bytes)
                    WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst);
 }
 
-/* WebGPU writes whole words.  If `bytes` ends within a word, the rest of the word becomes 0; it is no element's. */
+/* WebGPU writes whole words.  If `bytes` ends within a word, the rest of the word becomes 0; no element is there. */
 const char *hn_write(int slot, uint64_t offset, const void *data, uint64_t bytes)
 {
     const unsigned char *from = (const unsigned char *)data;

@@ -97,7 +97,7 @@ static const char *hn_instance(int validation)
     count = wgpuInstanceEnumerateAdapters(hn.instance, &options, NULL);
     if (count > HN_DEVICES) return "more adapters than there is room for";
     hn_adapter_count = (int)wgpuInstanceEnumerateAdapters(hn.instance, &options, hn_adapters);
-    hn_said[0] = 0; /* drivers that find no device say so */
+    hn_said[0] = 0; /* discard messages of drivers that find no device */
     return NULL;
 }
 

@@ -2,7 +2,7 @@ import type { Column, Field } from "./hs_webgpu_operations.js";
 import type { Bound, SorterOptions } from "./hs_webgpu_player.js";
 
 export interface ColumnSorterOptions extends Omit<SorterOptions, "value" | "order"> {
-    /** For each array that calls put in order: the bytes of an item, a multiple of 4. */
+    /** For each array of `values` of a call: the bytes of an item, a multiple of 4. */
     itemBytes?: readonly number[];
 }
 
@@ -12,15 +12,16 @@ export interface ColumnSorterCall {
     columns: readonly (Bound | Field)[];
     /** How many rows; by default as many as the first column holds. */
     n?: number;
-    /** Receives the original index of each row, 32-bit words. */
+    /** Receives the original indices of the rows in their new order, as 32-bit words. */
     indexOut?: Bound;
-    /** The arrays to put in order, as many as `itemBytes` has; they are only read. */
+    /** The arrays whose items move with the rows, as many arrays as `itemBytes` has; they are only read. */
     values?: readonly Bound[];
-    /** Where their items go. */
+    /** For each of `values`, the buffer that receives its items in the new order. */
     valuesOut?: readonly Bound[];
 }
 
-/** Stable sorts of the rows of tables by 1 to 4 key columns of at most 16 bytes: docs/guides/columns.md. */
+/** Stable sorts of the rows of tables by 1 to 4 key columns, which have at most 16 bytes a row:
+ * docs/guides/columns.md. */
 export declare class ColumnSorter {
     /** Choose packs, sorts and gathers for columns, and create their pipelines, in parallel.
      *

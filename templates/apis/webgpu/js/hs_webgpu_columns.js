@@ -5,8 +5,8 @@ import { located, overlap, refuse, up } from "./hs_webgpu_player.js";
 const STORAGE = 128; // of GPUBufferUsage
 const WORD = 64; // bits of the widest key
 
-/* Wait for all promises of a list, even if one fails, so that nothing compiles afterwards.  Returns their results, or
- * throws the first error. */
+/* Wait for all promises of a list, even if one fails, so that nothing still compiles when this returns or throws.
+ * Returns their results, or throws the first error. */
 async function ended(list) {
     const results = await Promise.allSettled(list), failed = results.find((x) => x.status === "rejected");
     if (failed) throw failed.reason;

@@ -1,7 +1,8 @@
 export type KeyType =
     | "u8" | "u16" | "u32" | "u64" | "i8" | "i16" | "i32" | "i64" | "f16" | "bf16" | "f32" | "f64" | "bool";
 
-/** What moves with each key: an element of 4, 8 or 16 bytes, or the original index of the key (an argsort). */
+/** The value that moves with each key: an element of 4, 8 or 16 bytes, or the original index of the key (an argsort).
+ * "packed": keys and values are the upper and lower halves of 64-bit words. */
 export type ValueType =
     | "none" | "v4" | "v8" | "v16" | 4 | 8 | 16 | "u32" | "i32" | "f32" | "u64" | "i64" | "f64"
     | "index" | "index64" | "packed";
@@ -18,18 +19,18 @@ export interface SortFacts {
     readonly kind: string;
     readonly bits: number;
     readonly value: string;
-    /** Whether it also sorts signed and float keys, and in descending order. */
+    /** True if the sort also takes signed and float keys, and descending order. */
     readonly transform: boolean;
-    /** Whether a scan adds floats. */
+    /** True if a scan adds floats, false if it adds integers. */
     readonly floats: boolean;
-    /** Whether it sorts by a range of bits. */
+    /** True if calls may sort by a range of bits. */
     readonly range: boolean;
-    /** Whether it takes a count from device memory. */
+    /** True if calls may take the count from device memory. */
     readonly counted: boolean;
-    /** The lanes of the subgroups that kernels use.  If more than 1, the device needs the feature "subgroups", and
-     * subgroups with at least as many lanes. */
+    /** The number of lanes of the subgroups that kernels use.  If it is more than 1, the device needs the feature
+     * "subgroups", and subgroups with at least as many lanes. */
     readonly subgroups: number;
-    /** Whether it is for adapters that run on a CPU. */
+    /** True if the sort is for adapters that run on a CPU. */
     readonly fallback: boolean;
 }
 
@@ -46,7 +47,7 @@ export interface ListedSort extends SortFacts {
 export interface SorterOptions {
     /** "none" by default. */
     value?: ValueType;
-    /** The order of calls that give none; "ascending" by default. */
+    /** The order of calls that do not set `order`; "ascending" by default. */
     order?: Order;
     /** The algorithm by name; by default "auto" if there is such a sort. */
     algorithm?: string;
@@ -55,7 +56,7 @@ export interface SorterOptions {
     /** A page starts faster with a small `firstN`: before `create` resolves, only the kernels for counts up to firstN
      * are compiled.  The others are compiled when `prepare` or a call needs them. */
     firstN?: number;
-    /** The sorts to choose from; by default, all of the bundle. */
+    /** The sorts to choose from; by default, all sorts of the bundle. */
     sorts?: readonly (Sort | ListedSort)[];
 }
 

@@ -11,8 +11,8 @@ const COMPUTE = 4; // of GPUShaderStage
 const TYPES = { u: 0, i: 1, f: 2, bf: 2 };
 const SIZES = { 4: "v4", 8: "v8", 16: "v16", u32: "v4", i32: "v4", f32: "v4", u64: "v8", i64: "v8", f64: "v8" };
 
-/* Copies keys or values before a sort in place: its source may not be its destination, because WebGPU forbids to bind a
- * part of a buffer twice if a kernel may write it. */
+/* A kernel that copies keys or values to another buffer before a sort in place. A sort's source and destination must be
+ * different buffers: WebGPU forbids to bind a part of a buffer twice if a kernel may write it. */
 const COPY = `@group(0) @binding(0) var<storage, read_write> source: array<u32>;
 @group(0) @binding(1) var<storage, read_write> destination: array<u32>;
 @group(1) @binding(0) var<uniform> words: vec4<i32>;
@@ -27,7 +27,7 @@ export function refuse(text) {
     throw new Error(`hs_webgpu: ${text}`);
 }
 
-/** Return the kind of a type of keys and its bits. */
+/** Return the kind (0 unsigned, 1 signed, 2 float) of a type of keys, and its number of bits. */
 export function typed(key) {
     const [, letters, bits] = /^(u|i|f|bf)(8|16|32|64)$/.exec(key === "bool" ? "u8" : key) ?? refuse(`key: ${shown(key)} is no type of keys`);
     if (letters[letters.length - 1] === "f" && (bits === "8" || (letters === "bf" && bits !== "16"))) refuse(`key: ${shown(key)} is no type of keys`);
@@ -38,8 +38,8 @@ const moved = (value) => SIZES[value] ?? value ?? "none";
 const label = (s) => `u${s.bits}` + (s.value === "none" ? "" : ` with ${s.value}`);
 export const unlike = (order) => order !== undefined && order !== "ascending" && order !== "descending";
 
-/* Choose the sort of a list for such calls, and load it if necessary.  Sorts for this kind of adapter (CPU or not) are
- * preferred, among these the sorts with the widest subgroups, then algorithm "auto". */
+/* Choose a sort for these keys and options from a list, and load its module if necessary. Sorts for this kind of
+ * adapter (CPU or not) are preferred, among these the sorts with the widest subgroups, then algorithm "auto". */
 async function picked(what, sorts, device, key, options) {
     const { kind, bits } = typed(key), plain = PLAIN.includes(what);
     const value = moved(options.value), transform = !plain && (kind > 0 || options.order === "descending");
@@ -59,7 +59,7 @@ async function picked(what, sorts, device, key, options) {
     return run[0].load ? (await run[0].load()).default : run[0];
 }
 
-/* The interpreter of plans starts here.  docs/reference/json.md of hsgen describes the steps of a plan. */
+/* The interpreter of launch plans starts here.  docs/reference/json.md of hsgen describes the steps of a plan. */
 const passes = (begin, end, bits) => Math.max(1, Math.ceil((end - begin) / bits));
 
 function argument(step, call) {
@@ -75,7 +75,7 @@ function argument(step, call) {
         case "call_number":
             return call.number | (call.bounded ? 1 << 31 : 0);
     }
-    const count = passes(begin, end, bits), left = count - step.value; // a pass
+    const count = passes(begin, end, bits), left = count - step.value; // step.value is the number of a pass
     if (left <= 0) return null;
     const least = Math.floor((end - begin) / count), more = (end - begin) % count;
     const shift = begin + step.value * least + Math.min(step.value, more), width = least + (step.value < more ? 1 : 0);
@@ -296,7 +296,7 @@ export class Player {
         return { buffer: this.#room(name, bytes), offset: 0, bytes };
     }
 
-    /* Everything that a call records: passes of launches, with their bind groups. */
+    /* Prepare all that a call records: its launches with their grids, bind groups and numbers. */
     #recorded(call) {
         const plan = this._plan, n = call.n, limit = this._device.limits.maxComputeWorkgroupsPerDimension;
         const spans = { ...call.spans }, scratch = up(scratchBytes(plan, n), 4), copies = [];

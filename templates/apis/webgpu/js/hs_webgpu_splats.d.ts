@@ -1,8 +1,8 @@
 import type { Bound, SorterOptions } from "./hs_webgpu_player.js";
 
 export interface SplatSorterOptions extends Omit<SorterOptions, "value" | "order" | "algorithm"> {
-    /** 16 (default): the depths from near to far are rounded to 65535 equal steps; the sort takes half the passes.  32:
-     * the depths are compared as floats. */
+    /** 16 (default): the depths from near to far are rounded down to 65535 even steps; the sort takes half the passes.
+     * 32: the depths are compared as floats. */
     keyBits?: 16 | 32;
 }
 
@@ -15,17 +15,18 @@ export interface SplatCall {
     offset?: number;
     /** The number of splats. */
     n: number;
-    /** The matrix from positions to the camera, which looks along -z: 16 numbers, column after column. */
+    /** The matrix that transforms positions to coordinates of the camera, which looks along -z: 16 numbers, column
+     * after column. */
     view: ArrayLike<number>;
-    /** The least depth of a splat that counts; 0 by default, at least 0. */
+    /** The least depth of a visible splat, 0 or more; 0 by default. */
     near?: number;
-    /** The greatest depth; keys of 16 bits need it. */
+    /** The greatest depth of a visible splat; no limit by default, which keys of 16 bits do not allow. */
     far?: number;
     /** "far-first" by default. */
     order?: "far-first" | "near-first";
-    /** Receives n indices of splats, 32-bit words: first the splats between near and far, in order; then the others. */
+    /** Receives n indices of splats, 32-bit words: first the visible splats, in order; then the others. */
     indexOut: Bound;
-    /** Receives the number of splats between near and far, as one word, such as `instanceCount` of a draw.  Its offset
+    /** Receives the number of visible splats, as one word, such as `instanceCount` of a draw.  Its offset
      * is a multiple of 4; its usage has COPY_DST. */
     countOut?: GPUBuffer | { buffer: GPUBuffer; offset?: number };
 }

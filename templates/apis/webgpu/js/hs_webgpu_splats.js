@@ -6,8 +6,8 @@ const LANES = 256, ROW = 32768; // work-groups in a row of the grid
 const FLOATS = 12; // of the uniform buffer
 
 /* The key of a splat is its depth.  A key of 32 bits has the bits of a float of 0 or more, which ascend with the float.
- * A key of 16 bits divides the depths from near to far evenly.  A splat outside of near to far has the greatest key, so
- * the sort moves it behind all visible splats. */
+ * A key of 16 bits is the number of an even step of the depths from near to far. A splat that is not between near and
+ * far is not visible. It has the greatest key, so the sort moves it behind all visible splats. */
 const WGSL = `
 struct Camera { row: vec4<f32>, near: f32, far: f32, n: u32, stride: u32, first: u32, bits: u32, ascending: u32 }
 @group(0) @binding(0) var<uniform> camera: Camera;
@@ -38,7 +38,8 @@ var<workgroup> sum: atomic<u32>;
 
 const finite = (name, value) => (Number.isFinite(value) ? value : refuse(`${name}: ${String(value)} is no finite number`));
 
-/** Sorts splats or other translucent points by their depth: keys from a camera and positions, an argsort, and a count. */
+/** Sorts splats or other translucent points by their depth: keys from a camera and positions, an argsort, and a
+ * count. */
 export class SplatSorter {
     #device; #sorter; #pipeline; #bits; #uniform; #visible; #keys = null; #group = null;
 

@@ -1,8 +1,8 @@
 const COLUMNS = ["source", "other", "other_values", "values"], MOST = 16; // bytes
 const STRIDE = 256; // the greatest, in bytes
 
-/* Check a list of column types, each a name or a pair of a name and an order.  Returns the bytes of each, the number by
- * which kernels know it, and the bytes of a row. */
+/* Check a list of column types, each a name or a pair of a name and an order. Returns the bytes of each, the number
+ * that describes it to kernels, and the bytes of a row. */
 function described(columns) {
     if (!Array.isArray(columns) || columns.length < 1 || columns.length > COLUMNS.length)
         refuse(`columns: give 1 to ${COLUMNS.length}`);
@@ -64,8 +64,8 @@ export class Packer extends PackerCalls {
         return role === "destination";
     }
 
-    /* Name the columns as the buffers of a call.  beginBit becomes firstBit, because it counts bits of a row, not of a
-     * key. */
+    /* Name the columns as the buffers of a call. beginBit is passed on as firstBit: it counts bits of a row, but would
+     * be checked as a bit of a key. */
     _checked({ columns, beginBit, ...call }) {
         const fields = this.#placed(columns);
         const named = Object.fromEntries(fields.map(({ bound }, i) => [`columns[${i}]`, bound]));

@@ -13,7 +13,7 @@ export class ReduceByKey extends ReduceByKeyCalls {
     _numbers(call, n, spans) {
         const reduction = REDUCTIONS.indexOf(call.reduction ?? "sum");
         const flags = (spans.other ? 16 : 0) | (spans.other_values ? 32 : 0);
-        const counted = spans.count && n ? DEVICE_COUNT : 0; // kernels that get this number get no flags
+        const counted = spans.count && n ? DEVICE_COUNT : 0; // steps that pass this number to kernels add no flags
         if (reduction < 0) refuse(`reduction: ${shown(call.reduction)} is neither sum, min nor max`);
         return { number: reduction | (this.#value << 2) | flags | counted };
     }
