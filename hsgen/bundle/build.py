@@ -110,8 +110,8 @@ class Modules:
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
         """Return a sort's SPIR-V from the old bundle, in today's file format; None if the SPIR-V cannot be kept.
 
-        SPIR-V can be kept if its GLSL is unchanged, if its file has the hash that the manifest records, and if the file
-        contains a valid module for each kernel variant of the sort and no other module.
+        The GLSL must be unchanged, and the file must have the hash that the manifest records.  The file must contain a
+        valid module for each kernel variant of the sort, and no other module.
 
         Raises:
             Usage: the path is not a regular file, but a link for example.

@@ -40,7 +40,7 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     Each algorithm of the choice gives a sort for each combination of a key width and a kind of values that it supports.
     An algorithm supports the key widths for which the target file has tables.  Packed values require keys of 32 bits.
     With the algorithm "auto", the target's first sort is included (see `_first`).
-    Sorts have all features of the choice.  Other operations, such as top-k, have only the features that they support.
+    Sorts have all features of the choice.  Operations such as top-k have only the features that they support.
     An operation that supports no kind of values of the choice has no values.
 
     needed: key types that the sorts must support.

@@ -113,7 +113,7 @@ class Alternative:
 def read(names: Sequence[str], target: str) -> dict[str, Alternative]:
     """Return the alternative, by name, for each of the `names` that begins with "hsgen:", except `EACH`.
 
-    Such a name is hsgen:LABEL, hsgen:TARGET or hsgen:FILE.toml.  The last two may be followed by :LABEL.  A LABEL
+    The name is hsgen:LABEL, hsgen:TARGET or hsgen:FILE.toml.  The last two may be followed by :LABEL.  A LABEL
     without a target or file is a sort of `target`, the measured sort's target.
 
     Raises:

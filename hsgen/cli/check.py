@@ -73,11 +73,7 @@ def _check(
     style: str | None,
     as_json: bool,
 ) -> None:
-    """Compare a bundle with what hsgen generates today.
-
-    unknown: targets whose epilogues may not be rendered (`hsgen.cli.epilogues`).  Their files are compared only with
-    the hashes in the manifest.
-    """
+    """Compare a bundle with what hsgen generates today, and files of `unknown` targets with the manifest's hashes."""
     _refuse_others(folder, old, names)
     parts = recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True, single=old.single)

@@ -170,7 +170,7 @@ def _command(request: Request) -> str:
 def _worse(known: dict[str, Budget | None], results: Sequence[Result], *, complete: bool) -> list[str]:
     """Return a line for each number of a kernel, such as its registers, that is worse than in the budget.
 
-    Other notes about the comparison are printed on stderr.
+    Further notes about the comparison are printed on stderr.
     """
     worse, notes = compared(known, results, complete)
     for note in notes:

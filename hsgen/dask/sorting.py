@@ -54,7 +54,7 @@ def topk(a: Any, k: int, *, largest: bool = True, device: str | None = None) -> 
     """Return the k greatest keys (if `largest` is False, the least) in order, and their indices.
 
     Of equal keys, those with the least indices are selected, and come first.  The result is lazy: the work starts when
-    Dask computes it.  Other arguments and errors as in `sort`.
+    Dask computes it.  Arguments and errors are otherwise those of `sort`.
     """
     array = _Array(a, largest, device)
     k = integer("k", k, 0, sum(array.chunks.sizes))
@@ -106,7 +106,7 @@ class _Array:
 def _started(result: Any, runs: Sequence[Any]) -> Any:
     """Start the tasks of a Dask array on the workers; return the array.
 
-    runs: the sorted chunks, which these tasks read.  This reference keeps them on the workers until the tasks are sent.
+    runs: the sorted chunks, which these tasks read.  The reference keeps them on the workers until the tasks are sent.
     """
     started = result.persist()
     del runs

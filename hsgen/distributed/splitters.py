@@ -193,8 +193,8 @@ def _searched(
 ) -> Words:
     """Do all rounds of the search; return the result of `Search.ends`.
 
-    at: the boundaries.  n: the number of keys of this rank.  Other arguments and errors: as in `cuts_of_ranks`.  A rank
-    with an error still takes part in all rounds, with counts of -1, because the other ranks wait for it.
+    at: the boundaries.  n: the number of keys of this rank.  Further arguments and errors: as in `cuts_of_ranks`.  A
+    rank with an error still takes part in all rounds, with counts of -1, because the other ranks wait for it.
     """
     search, rows = None, None
     for number, (_, bits) in enumerate(local.digits(len(at), comm.size)):

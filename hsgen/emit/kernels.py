@@ -1,7 +1,7 @@
 """Rendering of a sort as source text in a dialect.
 
-The text consists of a header, which contains the command that generates the text, a prelude, which defines what the
-kernels use, and the kernels.  The *body* of a kernel is the text that its algorithm's template renders.
+The text consists of a header, a prelude and the kernels.  The header contains the command that generates the text.  The
+prelude defines what the kernels use.  The *body* of a kernel is the text that its algorithm's template renders.
 """
 
 from __future__ import annotations

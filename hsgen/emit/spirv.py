@@ -1,8 +1,8 @@
 """Compilation of GLSL to SPIR-V by an installed compiler.
 
 Each kernel has a module that accesses buffers through descriptors, and may have a second module that accesses them by
-device addresses.  The compilation of a sort takes seconds, so modules are cached in the user's cache folder, by a hash
-of the compiler, its options and the text.  A cache that cannot be read or written is ignored.
+device addresses.  The compilation of a sort takes seconds, so modules are cached in the user's cache folder.  The key
+of the cache is a hash of the compiler, its options and the text.  A cache that cannot be read or written is ignored.
 """
 
 from __future__ import annotations

@@ -47,9 +47,8 @@ class _Template(jinja2.Template):
 class _Compiled(jinja2.BytecodeCache):
     """The compiled templates in the user's cache folder; without a usable folder, each process compiles its templates.
 
-    An entry of the cache is valid for one text of the template, one version of Python and of Jinja, and one text of
-    this module.  The text of this module matters because Jinja applies the module's filters to constants at compile
-    time.
+    An entry of the cache is valid for one text of the template and of this module, and one version of Python and of
+    Jinja.  The text of this module matters because Jinja applies the module's filters to constants at compile time.
     """
 
     def __init__(self) -> None:

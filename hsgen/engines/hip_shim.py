@@ -1,7 +1,7 @@
 """A shim that turns HIP kernels into C++ for OpenCL 2021, so that machines without AMD devices can test them.
 
 The shim replaces the prelude and the kernel signatures, and leaves the statements of kernels unchanged.  The tests run
-on any device that supports the language and subgroups as wide as AMD's wavefronts.  They show that the kernels sort.
+on any device that supports the language and subgroups as wide as AMD's wavefronts.  Results show that the kernels sort.
 Tests with AMD's compiler and devices remain necessary, because there, lanes exchange values by other instructions.
 """
 

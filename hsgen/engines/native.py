@@ -166,7 +166,7 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
 def _objects(api: Api, command: list[str], units: list[str], files: build.Files, folder: Path) -> list[str]:
     """Put the object files of `units`, C files that all bundles share, into `folder`; return the names of the files.
 
-    Object files are taken from the cache.  Those that the cache lacks are compiled, and then cached.
+    Object files are taken from the cache.  Objects that the cache lacks are compiled, and then cached.
     """
     cache, versions = folders.cached("native"), _versions(command)
     places = {}

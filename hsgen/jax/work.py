@@ -138,7 +138,7 @@ def selector(key: str, number: int, *, descending: bool) -> TopK:
 
 
 class _Single:
-    """One `Prepared`, with the interface of `Launches`."""
+    """A `Prepared`, with the interface of `Launches`."""
 
     def __init__(self, prepared: Prepared, gpu: Device) -> None:
         self._prepared, self._gpu, self.scratch = prepared, gpu, prepared.scratch

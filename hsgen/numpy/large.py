@@ -168,7 +168,7 @@ class ChunkCounts:
     def _on_host(self, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the counts in the chunks on the host, shape (chunks, probes).
 
-        One vectorized binary search finds all probes in all chunks.  For each probe, it begins with the range between
+        A vectorized binary search finds all probes in all chunks.  For each probe, it begins with the range between
         the nearest probes of earlier rounds.
         """
         probes, turned = np.unique(probes, return_inverse=True)

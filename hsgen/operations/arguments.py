@@ -99,13 +99,13 @@ class Buffer:
     name: the name in C.
     role: a name in `hsgen.core.plan.ROLES`.
     meaning: the comment in headers.
-    columns: whether the argument is an array of buffers, one for each column of a pack.  Such an argument has no role.
+    columns: whether the argument is an array of buffers, one for each column of a pack.  The argument then has no role.
     words: whether the elements are 32-bit numbers; otherwise they are keys or values, according to `role`.
     single: whether the buffer has a single element, a 32-bit number.
     written: whether the call writes the buffer.
     length: the number of elements that a call uses.
     optional: whether calls may omit the buffer.
-    always: whether every call must have this buffer of values.  Other buffers of values exist only in sorts with
+    always: whether every call must have this buffer of values.  Further buffers of values exist only in sorts with
     values.
     feature: a field of `hsgen.core.keys.Signature`.  Calls have the buffer if and only if the sort has this feature.
     "" if the buffer depends on no feature.

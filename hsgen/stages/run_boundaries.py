@@ -2,9 +2,9 @@
 
 Word 0 of the report is the number of runs.  The indices of the runs' first keys follow in ascending order.  The
 launches read the sorted keys once.  For up to a tile of keys, a single kernel stores the report.  For more keys, a
-first kernel marks the run boundaries in a bitmap with one bit per key, and counts the boundaries of each work-group.  A
-second kernel scans these counts.  A third kernel converts the bitmap to indices.  The bitmap reuses the scratch of the
-sort.
+first kernel marks the run boundaries in a bitmap with one bit per key.  The kernel also counts the boundaries of each
+work-group.  A second kernel scans these counts.  A third kernel converts the bitmap to indices.  The bitmap reuses the
+scratch of the sort.
 
 Keys of all types and orders are compared without the key transform.  The transform does not change whether two keys
 differ in bit `shift` or a higher bit.

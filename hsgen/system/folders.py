@@ -143,7 +143,7 @@ def problem(*names: str) -> str | None:
 def _problem(base: Path) -> str | None:
     """Return the reason why a folder cannot contain caches; None if it can.  A missing folder is created.
 
-    Other users must not be able to replace what is in the folder.
+    No other user may be able to replace what is in the folder.
     """
     try:
         base.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -103,7 +103,7 @@ def _bundled_icds() -> list[Path]:
 def pyopencl() -> ModuleType:
     """Import pyopencl, after preparations for the embedded runtime and for caches, and return the module.
 
-    Other code must not import pyopencl itself.
+    No further code may import pyopencl itself.
 
     Raises:
         Unavailable: pyopencl is not installed or finds no OpenCL loader.

@@ -123,7 +123,7 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
     """Return those ranges of counts of other parts for which this part serves calls that sort by some of the bits.
 
-    Such calls need a part that supports bit ranges.  If the part for their count does not, they are served by the next
+    Those calls need a part that supports bit ranges.  If the part for their count does not, they are served by the next
     part for greater counts that does.  If there is no such part, they are served by the last part that does.
     """
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]

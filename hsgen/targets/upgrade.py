@@ -183,8 +183,8 @@ def _case(block: _Block, run: Run, values: Mapping[str, Any]) -> list[str]:
 def _sum(block: _Block, sums: Mapping[str, Any]) -> list[str]:
     """Return the converted lines of the table of a variant of prefix sums, with all its comments.
 
-    The table of the variant `schema2.FIRST` becomes the table with the rule.  Those of other variants keep only values
-    that differ from the rule.
+    The table of the variant `schema2.FIRST` becomes the table with the rule.  The tables of other variants keep only
+    values that differ from the rule.
     sums: a result of `schema2.sums`.
     """
     _, key, name = block.path

@@ -175,7 +175,7 @@ class Reader:
     def _ends(self) -> bool:
         """Whether a call, which has just been read, is a whole statement without a semicolon.
 
-        This is so if a name, a brace, a directive or the end of the text follows the call.
+        A call is complete if a name, a brace, a directive or the end of the text follows the call.
         """
         token = self.tokens[self.at]
         return not token.text or token.text[0] in "{}#" or bool(_NAME.match(token.text))

@@ -7,7 +7,7 @@ The pass treats accesses to `from` in three ways:
 - An ``if`` with `else`, such as one between a full and a partial tile, may access `from` in both cases.  The pass then
   copies the statement for each possible buffer, and tests the number once before the copies.  A test at each access
   would prevent the accesses of a lane from overlapping.
-- Other accesses stay calls of functions, such as ``hs_load(from, i)``, which test the number.
+- All other accesses stay calls of functions, such as ``hs_load(from, i)``, which test the number.
 """
 
 from __future__ import annotations

@@ -54,8 +54,7 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
     return hs_lacks(sort, options) ? HS_ERROR_OPTION : HS_OK;
 }
 
-/* A phrase that names values that the sort does not take, or that the call lacks; null if there are none. `roles` has a
- * bit for each buffer of the call. */
+/* A phrase for values that the sort does not take or that the call lacks, else null; `roles`: a bit for each buffer. */
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
     const int merge = sort->kind == HS_MERGE;
@@ -132,8 +131,7 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
     return text;
 }
 
-/* Check `number` and `take`, and convert them to the numbers that kernels read.  `numbered` is not 0 if the plan reads
- * `number`. */
+/* Check `number` (if `numbered`: the plan reads it) and `take`, and convert them to the numbers that kernels read. */
 static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
 {
     switch (sort->kind) {
@@ -306,8 +304,7 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-/* If steps bind a role that the call has no buffer for, let them bind the buffer of another role in its place. The
- * steps do not access this buffer. */
+/* Let steps bind the buffer of another role, which they do not access, where a call has no buffer for a role. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint32_t i, lender = 0;

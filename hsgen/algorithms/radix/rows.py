@@ -183,7 +183,7 @@ def moved(p: Tile, step: Step, n: int) -> int:
 def test_counts(p: Tile, greatest: int) -> set[int]:
     """Return the counts at which the launches or their work change.
 
-    These are multiples of a tile, the count `p.alone` up to which one work-group sorts, and the counts at which grids
+    The counts are multiples of a tile, the count `p.alone`, up to which one work-group sorts, and counts at which grids
     reach their greatest size.
     """
     counts = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}

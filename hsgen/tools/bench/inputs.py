@@ -33,8 +33,8 @@ def load(sort: Sort, n: int, options: Options, rng: np.random.Generator, kind: s
 def for_alternative(work: Load, sort: Sort, alternative: Sort) -> Load:
     """Return the input of another sort, `alternative`, with the keys and values of `work` and its own expected results.
 
-    Usually the expected results are those of `sort`.  There are two exceptions.  Some sorts compare packed words by all
-    64 bits.  And if the operation or the signature differs from that of `sort`, `alternative` sorts all keys as one
+    Usually the expected results are those of `sort`.  There are two exceptions.  Certain sorts compare packed words by
+    all 64 bits.  And if the operation or the signature differs from that of `sort`, `alternative` sorts all keys as one
     array, by all bits.
     """
     if (alternative.operation, alternative.signature) == (

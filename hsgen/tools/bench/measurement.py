@@ -73,13 +73,10 @@ def measure(
 ) -> Iterator[list[Row]]:
     """Measure a sort; yield a list of rows for each combination of `sizes`, `segments` and `kinds`.
 
-    The first row is that of `engine`, and the last row that of the copy.  In between are the alternatives that
-    `against` does not name, and then the baselines and alternatives in the order of `against`.  In a row, `hsgen_ratio`
-    above 1 means that `engine` is faster.
-    device: the device's label.
-    alternatives: further sorts of hsgen by row name, on the same device, for the same keys and values.  If the measured
-    sort sorts segments, a plain sort among the alternatives sorts all segments as one array.
-    spans: the ranges of counts at which an alternative is measured; without an entry, it is measured at all counts.
+    Rows: `engine`, alternatives that `against` does not name, baselines in the order of `against`, the copy.  In a row,
+    `hsgen_ratio` above 1 means that `engine` is faster.  device: its label.  alternatives: further sorts of hsgen by
+    row name, for the same keys and values; a plain sort among them sorts all segments as one array.  spans: the ranges
+    of counts at which an alternative is measured, if not at all.
 
     Raises:
         Usage: a baseline does not support the sort.

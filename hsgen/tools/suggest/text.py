@@ -43,7 +43,7 @@ def block(name: str, table: Table, file: Mapping[str, Any] | None = None) -> str
 
 
 def setting(words: str, comment: str) -> list[str]:
-    """Return a setting with its comment at the end of the line, or on a line of its own if the line is too long."""
+    """Return a setting with its comment at the end of the line; a comment that is too long precedes it."""
     line = f"{words} # {comment}" if comment else words
     return [line] if len(line) <= _WIDE else [f"# {comment}", words]
 

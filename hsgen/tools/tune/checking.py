@@ -56,11 +56,7 @@ def cases(sort: Sort, seed: int, count: int = CASES) -> list[tuple[int, str]]:
 
 
 def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -> dict[str, Candidate]:
-    """Build and validate the candidates of a request; return those that pass, by name.
-
-    request: a request to `hsgen.tools.tune.race`.  send: receives events.  late: receives the names of the candidates
-    whose validation was not finished at the time `end`, a time of `time.monotonic`.
-    """
+    """Return the candidates of a request that pass a validation, by name; `late` gets those not validated by `end`."""
     parsed = target.parse(request["text"], request["stem"], request["where"])
     signature = Signature(**request["signature"])
     context = host = None

@@ -172,9 +172,9 @@ def propose(
     tables: the tables tried so far, which are not tried again.  board: the scores of measured tables by name; a greater
     score is better.
 
-    Some tables are drawn at random, from the boxes with the fewest tables so far.  In the first race, all tables are
+    A few tables are drawn at random, from the boxes with the fewest tables so far.  In the first race, all tables are
     drawn.  Later, one table is drawn for each box with fewer than `_ENOUGH` tables, but at least one and at most half
-    of `count`.  The other tables are bred from the tables that `_parents` returns.  These tables belong to several
+    of `count`.  The other tables are bred from the tables that `_parents` returns.  The tables belong to several
     boxes, so that a lucky measurement in one box does not end the search in other boxes.
     """
     rng = np.random.default_rng([seed, number, *space.key.encode(), *space.label.encode()])

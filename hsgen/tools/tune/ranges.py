@@ -30,7 +30,7 @@ VALUES = replace(PLAIN, value="v4")
 class Crossovers(Plans):
     """Chooses among the plans of `Plans`, with further comparisons between a plan and the file.
 
-    These comparisons time what the final comparison did not: counts near crossovers, small counts, sorts with values.
+    The comparisons time what the final comparison did not: counts near crossovers, small counts, sorts with values.
     """
 
     def fastest(self, chosen: dict[str, str], fail: Disqualify) -> tuple[Plan, Result] | None:

@@ -170,7 +170,7 @@ class Tuning:
 
         First, the best tables are compared with the tables in the journal's first line.  If the best tables win, and
         the file has changed since that line was written, the best tables are compared with the file's present tables
-        too.  That comparison then decides.
+        too.  The comparison then decides.
         """
         key = group[1]
         ats = [at for at in self.hunts if _group(at) == group]

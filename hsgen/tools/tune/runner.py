@@ -132,12 +132,8 @@ class Field:
     ) -> Finish:
         """Run a race between entries; if an entry crashes or hangs, restart the race without that entry.
 
-        entries: the candidates by name.
-        best: the entry that runs first.
-        stay: the entries that take part in all rungs, however slow they are.
-        cases: the number of test cases with which each entry is first validated; 0 means all cases of the quick
-        validation.
-        seconds: the time after which the race ends, with the times measured so far.
+        best: the entry that runs first.  stay: the entries that take part in all rungs, however slow they are.
+        cases: the test cases for each entry's validation; 0 means all.  seconds: the time after which the race ends.
         """
         begin, finish = time.monotonic(), Finish()
 

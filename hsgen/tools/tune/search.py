@@ -199,9 +199,9 @@ class Hunt:
     def _link(self) -> str | None:
         """Return the shape that links the next race to earlier races, because scores are relative to it.
 
-        The result is the first shape, among the initial table and the links of earlier races, that is at most `LINK`
-        slower than the best shape.  If there is no such shape, the best shape is the link.  The best shape is the last
-        resort, because a lucky measurement in its first race would bias all later scores.
+        The candidates are the initial table and the links of earlier races.  The result is the first of these shapes
+        that is at most `LINK` slower than the best shape.  If there is no such shape, the best shape is the link.  The
+        best shape is the last resort, because a lucky measurement in its first race would bias all later scores.
         """
         board, best = self.board(complete=True), self.best()
         start = [] if self.start is None else [name_of(self.start)]
