@@ -12,7 +12,8 @@
 #include <cstring>
 #include <vector>
 
-/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with them. */
+/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with
+ * them. */
 #define KEY "u32"
 #define VALUE NULL
 enum { COUNT = 100003, KEY_BYTES = 4, VALUE_BYTES = 0 };
@@ -48,7 +49,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the keys are the original keys in order, and the value of each key is its original index; sorts `before`. */
+/* 1 if `keys` are the keys of `before` in order, and the value of each key is its index in `before`; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
     size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
@@ -120,7 +121,8 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     cudaError_t error = cudaSuccess;
     uint64_t scratch = 0;
 
-    /* Choose the sort that suits the current device best, and load its kernels: once, for as many sorts as you like. */
+    /* Choose the sort that suits the current device best, and load its kernels; this is done once, for any number of
+     * calls. */
     if (!fine("no usable device", hs_cuda_match(hs_cuda_targets, hs_cuda_targets_count, KEY, VALUE, &sort), error))
         return false;
     if (!sort) return std::printf("no target of this bundle runs on this device\n") < 0;
@@ -130,7 +132,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
         !fine("hs_cuda_create", hs_cuda_create(check, &device.checker, &error), error))
         return false;
 
-    /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
+    /* The program allocates all memory: the keys, and as much scratch as the sort asks for, which may be none. */
     const size_t bytes = keys.size();
     hs_info info;
     if (!fine("hs_scratch", hs_scratch(hs_cuda_sort_of(device.sorter), COUNT, &scratch), error)) return false;
@@ -138,8 +140,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
     if (!fine("cudaMalloc", cudaMalloc(&device.keys, bytes))) return false;
     if (VALUE_BYTES > 0 && !fine("cudaMalloc", cudaMalloc(&device.values, values.size()))) return false;
     const size_t words = info.reports ? info.report_words + size_t(COUNT) * info.report_words_per_key : 0;
-    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* such as positions of
-                                                                                              runs */
+    if (words && !fine("cudaMalloc", cudaMalloc(&device.output, 4 * words))) return false; /* such as ends of runs */
     if (scratch && !fine("cudaMalloc", cudaMalloc(&device.scratch, scratch))) return false;
     if (!fine("cudaMalloc", cudaMalloc(&device.report, sizeof before))) return false;
     if (!fine("cudaStreamCreate", cudaStreamCreate(&device.stream))) return false;
@@ -163,7 +164,7 @@ static bool run(Device &device, std::vector<unsigned char> &keys, std::vector<un
         return false;
     if (!look(device, before)) return false;
     const hs_status status = hs_cuda_sort(device.sorter, device.stream, &args, &error);
-    if (status == HS_ERROR_OPTION) { /* what the sort lacks for this call */
+    if (status == HS_ERROR_OPTION) { /* `missing` names the option or buffer that the sort does not support */
         const uint32_t roles = 1u << HS_SOURCE | (VALUE_BYTES > 0 ? 1u << HS_VALUES : 0);
         const char *missing = hs_missing_option(hs_cuda_sort_of(device.sorter), &args.options, roles);
         if (missing) std::printf("%s\n", missing);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.  README.md has the
- * line that builds it.  The program uses the first device for which the bundle has a target.  With a first argument,
- * only devices whose name contains it count.  The second argument names a file in which the compiled kernels are kept
- * for the next run.  The exit code is 0 if the numbers came back sorted. */
+/* Sort random numbers with OpenCL: a complete program, from the choice of a device to the sorted array. README.md has
+ * the command that builds it. The program uses the first device for which the bundle has a target. With a first
+ * argument, only devices whose name contains it count. The second argument names a file in which the compiled kernels
+ * are kept for the next run. The exit code is 0 if the numbers came back sorted. */
 #ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120 /* all that this program needs */
 #endif
@@ -16,7 +16,8 @@
 
 enum { DEVICES = 32 };
 
-/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with them. */
+/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with
+ * them. */
 #define KEY "u32"
 #define VALUE NULL
 enum { COUNT = 100003, KEY_BYTES = 4, VALUE_BYTES = 0 };
@@ -52,7 +53,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the keys are the original keys in order, and the value of each key is its original index; sorts `before`. */
+/* 1 if `keys` are the keys of `before` in order, and the value of each key is its index in `before`; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
     size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
@@ -191,7 +192,7 @@ int main(int argc, char **argv)
     queue = clCreateCommandQueue(context, device, 0, &code);
     if (!queue) goto end;
 
-    /* Build the kernels: once, then sort as often as you like. */
+    /* Build the kernels once, then sort as often as you like. */
     status = make_sorter(sort, context, device, argc > 2 ? argv[2] : NULL, &sorter, &error);
     if (status != HS_OK) goto end;
     if (hs_opencl_match_kind(hs_targets, hs_targets_count, HS_DIGEST, KEY, NULL, device, &check) == HS_OK && check &&
@@ -205,14 +206,14 @@ int main(int argc, char **argv)
         moved = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, value_bytes, values, &code);
     if (!buffer || (value_bytes > 0 && !moved)) goto end;
 
-    /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
+    /* The program allocates all memory: the keys, and as much scratch as the sort asks for, which may be none. */
     status = hs_scratch(sort, COUNT, &scratch_bytes);
     if (status == HS_OK) status = hs_describe(sort, &info);
     if (status != HS_OK) goto end;
     status = HS_ERROR_DEVICE_MEMORY;
     if (scratch_bytes) scratch = clCreateBuffer(context, CL_MEM_READ_WRITE, (size_t)scratch_bytes, NULL, &code);
     if (scratch_bytes && !scratch) goto end;
-    if (info.reports) /* such as the positions of runs */
+    if (info.reports) /* for a report, such as the positions of runs */
         output = clCreateBuffer(context, CL_MEM_READ_WRITE,
                                 4 * ((size_t)info.report_words + (size_t)COUNT * info.report_words_per_key), NULL, &code);
     if (info.reports && !output) goto end;
@@ -233,7 +234,7 @@ int main(int argc, char **argv)
     else
         args.values = moved;
     status = hs_opencl_sort(sorter, queue, &args, &error);
-    if (status == HS_ERROR_OPTION) /* the option or buffer that the sort does not support */
+    if (status == HS_ERROR_OPTION) /* `missing` names the option or buffer that the sort does not support */
         missing = hs_missing_option(sort, &args.options, 1u << HS_SOURCE | (moved ? 1u << HS_VALUES : 0));
     if (status != HS_OK) goto end;
 
@@ -241,7 +242,7 @@ int main(int argc, char **argv)
     if (status == HS_OK) status = hs_digest_compare(before, after, 0, &faults);
     if (status != HS_OK) goto end;
 
-    /* The same on the host, which takes much longer. */
+    /* Verify the result on the host, too, which takes much longer. */
     code = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, key_bytes, keys, 0, NULL, NULL);
     if (code == CL_SUCCESS && value_bytes > 0)
         code = clEnqueueReadBuffer(queue, moved, CL_TRUE, 0, value_bytes, values, 0, NULL, NULL);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.  README.md has the
- * line that builds it.  The program uses the first device for which the bundle has a target.  With a first argument,
- * only devices whose name contains it count.  The second argument names a file in which compiled pipelines are kept for
- * the next run.  The exit code is 0 if the numbers came back sorted. */
+/* Sort random numbers with Vulkan: a complete program, from the choice of a device to the sorted array. README.md has
+ * the command that builds it. The program uses the first device for which the bundle has a target. With a first
+ * argument, only devices whose name contains it count. The second argument names a file in which compiled pipelines are
+ * kept for the next run. The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_targets.h"
 #include "hs/hs_vulkan.h"
 
@@ -19,7 +19,8 @@ enum {
     FEATURES = HS_VULKAN_SUBGROUP_SIZE | HS_VULKAN_INT64 | HS_VULKAN_MAINTENANCE4 | HS_VULKAN_STORAGE8 | HS_VULKAN_STORAGE16
 };
 
-/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with them. */
+/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with
+ * them. */
 #define KEY "u32"
 #define VALUE NULL
 enum { COUNT = 100003, KEY_BYTES = 4, VALUE_BYTES = 0 };
@@ -55,7 +56,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Whether the keys are the original keys in order, and the value of each key is its original index; sorts `before`. */
+/* 1 if `keys` are the keys of `before` in order, and the value of each key is its index in `before`; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
     size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
@@ -361,7 +362,8 @@ static hs_status look(const program *p, VkCommandBuffer commands, int after, VkR
     return hs_vulkan_digest(p->checker, commands, &args, code);
 }
 
-/* Record a sort in place between two looks, and run all; set args.destination to sort into another buffer. */
+/* Record a check of the keys, a sort in place, and another check; then run all. Set args.destination to sort into
+ * another buffer. */
 static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
 {
     VkCommandBufferBeginInfo begin;
@@ -391,11 +393,11 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     args.scratch.buffer = p->scratch;
     (void)hs_scratch(p->sort, COUNT, &args.scratch.size);
     args.pool = p->sets;
-    args.stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT; /* wait for the first look, which read the keys */
+    args.stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT; /* wait for the first check, which read the keys */
     args.accesses = VK_ACCESS_SHADER_READ_BIT;
     status = look(p, commands, 0, code);
     if (status == HS_OK) status = hs_vulkan_sort(p->sorter, commands, &args, code);
-    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+    if (status == HS_ERROR_OPTION) /* `missing` names the option or buffer that the sort does not support */
         p->missing = hs_missing_option(p->sort, &args.options, 1u << HS_SOURCE | (p->moved ? 1u << HS_VALUES : 0));
     if (status == HS_OK) status = look(p, commands, 1, code);
     if (status != HS_OK) return status;
@@ -460,7 +462,7 @@ int main(int argc, char **argv)
     code = make_device(&p, &device.features);
     if (code) goto end;
 
-    /* Make the pipelines: once, then sort as often as you like. */
+    /* Make the pipelines once, then sort as often as you like. */
     device.device = p.device;
     status = make_sorters(&p, &device, argc > 2 ? argv[2] : NULL, &code);
     if (status != HS_OK) goto end;
@@ -475,7 +477,7 @@ int main(int argc, char **argv)
     /* The sums over the keys before and after the sort verify the result on the device. */
     if (status == HS_OK) status = hs_digest_compare(words, words + REPORT / sizeof *words, 0, &faults);
     if (status != HS_OK) goto end;
-    /* The same on the host, which takes much longer. */
+    /* Verify the result on the host, too, which takes much longer. */
     right = faults == 0 && is_sorted(before, keys, values);
 
 end:

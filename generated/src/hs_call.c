@@ -16,7 +16,7 @@ uint32_t hs_uses(const hs_sort *sort)
     return found;
 }
 
-/* Whether the type of a call has another width than the keys of the sort. */
+/* 1 if the type of a call has another width than the keys of the sort. */
 static int hs_other_width(const hs_sort *sort, hs_type type)
 {
     return type != HS_AS_MATCHED && type != HS_UNSIGNED && 8 * ((uint32_t)type >> 4) != sort->key_bits;
@@ -56,7 +56,7 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
     return hs_lacks(sort, options) ? HS_ERROR_OPTION : HS_OK;
 }
 
-/* Names values that the sort does not take, or that the call lacks; else null.  `roles` has a bit for each buffer. */
+/* A phrase for values that the sort does not take or that the call lacks, else null; `roles`: a bit for each buffer. */
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
     const int merge = sort->kind == HS_MERGE;
@@ -82,27 +82,27 @@ static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
     return NULL;
 }
 
-/* Whether segments have separate ends. */
+/* 1 if calls of a segmented sort have an array of segment ends. */
 static int hs_takes_ends(const hs_sort *sort)
 {
     return sort->kind == HS_SEGMENTED_SORT && (hs_uses(sort) >> HS_OTHER_VALUES & 1);
 }
 
-/* Whether calls may take a number from device memory: of keys, of segments, or of rows. */
+/* 1 if calls may take a count from device memory: the number of keys, of segments, or of rows. */
 static int hs_takes_count(const hs_sort *sort)
 {
     const int parts = sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_TOP_K;
     return parts ? (int)(hs_uses(sort) >> HS_COUNT & 1) : sort->device_count != 0;
 }
 
-/* Whether a call has starts or ends of segments that the segmented sort does not take, or lacks those that it needs. */
+/* 1 if a call has an array of segment ends that the segmented sort does not take, or lacks one that it needs. */
 static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
 {
     return sort->kind == HS_SEGMENTED_SORT && ends != (hs_takes_ends(sort) ? starts : 0);
 }
 
-/* Whether a call has buffers of lengths, starts, takes or counts that the selection does not take, or lacks one that it
- * needs; `roles` has a bit for each buffer of the call. */
+/* Buffers of lengths, starts, takes or counts: not 0 if a call has one that the selection does not take, or lacks one
+ * that it needs; `roles` has a bit for each buffer of the call. */
 static int hs_lacks_numbers(const hs_sort *sort, uint32_t roles)
 {
     const uint32_t extents = 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES | 1u << HS_TAKES;
@@ -133,7 +133,7 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
     return text;
 }
 
-/* Check `number` and `take`, and convert them to what kernels read.  `numbered`: whether the plan reads `number`. */
+/* Check `number` (if `numbered`: the plan reads it) and `take`, and convert them to the numbers that kernels read. */
 static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
 {
     switch (sort->kind) {
@@ -158,7 +158,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
     case HS_PACK: return hs_pack_fits(call->n, call->number, call->take);
     case HS_GATHER:
         if (!sort->value_bytes || call->take % sort->value_bytes) return HS_ERROR_PARTS;
-        call->take /= sort->value_bytes; /* values of an item */
+        call->take /= sort->value_bytes; /* the number of values of an item */
         if (!call->n) break;
         if (!call->number || !call->take || call->number > INT32_MAX / call->take) return HS_ERROR_PARTS;
         if (call->n > INT32_MAX / call->take) return HS_ERROR_PARTS;
@@ -215,7 +215,7 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     for (i = 0; i < HS_ROLES; i++) bytes[i] = hs_element(sort, (hs_role)i) * hs_length(sort, call, (hs_role)i);
     bytes[HS_SOURCE] *= sort->columns;
     bytes[HS_DESTINATION] *= sort->columns;
-    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = sizeof(uint32_t) * call->number; /* one start a segment */
+    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = sizeof(uint32_t) * call->number; /* a start for each segment */
     for (i = 0; sort->kind == HS_PACK && i < HS_COLUMNS; i++)
         bytes[hs_column_role(i)] = hs_column_bytes(call->n, call->number, call->take, i);
     bytes[HS_COUNT] = sizeof(uint32_t);
@@ -223,7 +223,7 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * call->n);
 }
 
-/* Check which buffers a call of a sort, scan or segmented sort has; for n = 0 they may be absent. */
+/* Check which buffers a call of a sort, scan or segmented sort has; if n is 0, buffers may be absent. */
 static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
 {
     const int in_place = spans[HS_DESTINATION].where == 0, has_values = spans[HS_VALUES].where != 0;
@@ -275,7 +275,7 @@ static hs_status hs_given_columns(const uint64_t bytes[HS_ROLES], const hs_span 
     return spans[HS_DESTINATION].where ? HS_OK : HS_ERROR_ARGUMENT;
 }
 
-/* Whether the call has exactly the buffers that the sort uses; fills in the bytes that the call accesses in each. */
+/* Check that the call has exactly the buffers that the sort uses; fill in the bytes that the call accesses in each. */
 static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint64_t bytes[HS_ROLES];
@@ -296,8 +296,8 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
     return hs_given(sort, call, spans);
 }
 
-/* Whether a buffer is as large as the bytes that a call accesses.  The bytes must also end within the address space,
- * which bounds a buffer of unknown size. */
+/* 1 if a buffer has all bytes that a call accesses.  The bytes must also end within the address space, which bounds a
+ * buffer of unknown size. */
 static int hs_has_room(const hs_span *span)
 {
     return span->bytes <= span->room && span->bytes <= UINT64_MAX - span->begin;
@@ -307,11 +307,11 @@ uint32_t hs_written(const hs_sort *sort, int in_place)
 {
     uint32_t roles = 1u << HS_DESTINATION | 1u << HS_SCRATCH | 1u << HS_VALUES_OUT | 1u << HS_REPORT;
     if (in_place) roles |= 1u << HS_SOURCE | 1u << HS_VALUES;
-    if (hs_reduces(sort)) roles |= 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES; /* counts and indices */
+    if (hs_reduces(sort)) roles |= 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES; /* counts and first indices */
     return roles;
 }
 
-/* Whether the bytes accessed in each buffer exist, are aligned, and do not overlap bytes that are written. */
+/* Check that the accessed bytes of each buffer exist, are aligned, and do not overlap bytes that are written. */
 static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int in_place)
 {
     const uint32_t written = hs_written(sort, in_place);
@@ -330,7 +330,7 @@ static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int
     return HS_OK;
 }
 
-/* If a step has a role that the call lacks, bind the buffer of another role, which the step does not access. */
+/* Let steps bind the buffer of another role, which they do not access, where a call has no buffer for a role. */
 static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
 {
     uint32_t i, lender = 0;
@@ -405,7 +405,7 @@ hs_status hs_scope_of(const hs_sort *sort, const hs_scope *given, hs_scope *scop
     return scope->min_n > scope->max_n || scope->max_n > sort->max_n ? HS_ERROR_COUNT : HS_OK;
 }
 
-/* Whether calls of a completed scope can run a step. */
+/* 1 if calls of a completed scope can run a step. */
 static int hs_scope_runs(const hs_sort *sort, const hs_scope *scope, const hs_step *step)
 {
     const hs_guard *guard = &step->guard;

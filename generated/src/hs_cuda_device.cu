@@ -18,8 +18,8 @@ extern "C" cudaError_t hs_cuda_fact(cudaDeviceAttr attribute, int device, uint64
     return code;
 }
 
-/* Whether all groups of a cooperative kernel's largest grid can be resident on `device`, the current device.  If not, a
- * launch would fail in the middle of a sort. */
+/* Check that all blocks of a cooperative kernel's largest grid can be resident on `device`, the current device.
+ * Otherwise, a launch would fail in the middle of a sort. */
 static hs_status hs_cuda_holds(const hs_cuda_kernels *sort, uint32_t index, int device, cudaError_t *code)
 {
     const hs_kernel *kernel = &sort->sort->kernels[index];

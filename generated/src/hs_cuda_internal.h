@@ -24,7 +24,7 @@ struct hs_cuda_buffer {
     size_t bytes;
 };
 
-/* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
+/* A call of any operation.  `number` and `take` are those of hs_call: for example segment_count, capacity or shift. */
 struct hs_cuda_record {
     hs_kind kind;
     uint64_t n, number, take;
@@ -39,16 +39,16 @@ extern "C" {
 /* The status for an error code. */
 HS_INTERNAL hs_status hs_cuda_status(cudaError_t code);
 
-/* Whether an error of cudaFuncGetAttributes only means that the program has no code for the device. */
+/* 1 if an error of cudaFuncGetAttributes only means that the program has no code for the device. */
 HS_INTERNAL int hs_cuda_absent(cudaError_t code);
 
-/* Whether a warp of `warp` lanes can be divided into subgroups of `lanes` lanes. */
+/* 1 if a warp of `warp` lanes can be divided into subgroups of `lanes` lanes. */
 HS_INTERNAL int hs_cuda_warp_holds(uint64_t warp, uint32_t lanes);
 
 /* The properties of the current device for hs_suits, and its number; its name is stored in `name`. */
 HS_INTERNAL cudaError_t hs_cuda_device(hs_device *device, char name[HS_CUDA_NAME], int *index);
 
-/* Whether a kernel itself waits for the preceding kernels to end, so that it may be launched before they end. */
+/* 1 if a kernel waits by itself until all preceding kernels have ended, so that it may be launched earlier. */
 HS_INTERNAL cudaError_t hs_cuda_early(const void *kernel, int *early);
 
 /* Launch a kernel.  The launch of a cooperative kernel fails if its groups cannot all be resident at once. */

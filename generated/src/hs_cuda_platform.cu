@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* What differs between CUDA and APIs that extend it: error codes, warps, the description of a device, launches. */
+/* The functions of the runtime that differ between CUDA and HIP: error codes, warps, properties of a device,
+ * launches. */
 #include "hs_cuda_internal.h"
 
 #include <string.h>

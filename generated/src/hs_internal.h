@@ -17,61 +17,61 @@ extern "C" {
 #define HS_INTERNAL
 #endif
 
-/* HS_CHECK defined as 1 adds checks that query the driver or read the plan once more, to find errors of a program. */
+/* HS_CHECK defined as 1 adds checks for debugging, which query the driver or read the plan once more. */
 #ifndef HS_CHECK
 #define HS_CHECK 0
 #endif
 
-/* The buffers that the steps of a sort bind, one bit per role, and bit HS_ROLES if a step depends on the number of a
+/* The buffers that the steps of a sort bind, one bit per role. Bit HS_ROLES is set if a step depends on the number of a
  * call. */
 HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
 
-/* hs_explain, but always adds a line: also if the target suits the device, but the sort does not run on it. */
+/* As hs_explain, but adds a line in any case, also if the target suits the device and the sort does not run on it. */
 HS_INTERNAL void hs_reason(const hs_target *target, hs_kind kind, const char *key, const char *value,
                            const hs_device *device, char *text, size_t room);
 
 /* The buffers that a call writes, one bit per role. */
 HS_INTERNAL uint32_t hs_written(const hs_sort *sort, int in_place);
 
-/* Whether the sort was generated for these options, which are not null. */
+/* HS_OK if the sort was generated for these options, which are not null; otherwise the error. */
 HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
 
-/* Check a scope, which may be null, and replace its zeros by what they mean: the result is a completed scope.
- * HS_ERROR_OPTION if the scope has calls that the sort never takes.  HS_ERROR_COUNT if its range of n is empty or
+/* Check a scope, which may be null, and replace its zeros by the numbers that they mean: the result is a completed
+ * scope. HS_ERROR_OPTION if the scope has calls that the sort never takes. HS_ERROR_COUNT if its range of n is empty or
  * reaches beyond the range of the sort. */
 HS_INTERNAL hs_status hs_scope_of(const hs_sort *sort, const hs_scope *given, hs_scope *scope);
 
-/* Whether calls of a completed scope can launch a kernel.  `indirect`: 1 if the API reads grids from device memory. */
+/* 1 if calls of a completed scope can launch a kernel.  `indirect`: 1 if the API reads grids from device memory. */
 HS_INTERNAL int hs_scope_has(const hs_sort *sort, const hs_scope *scope, uint32_t kernel, int indirect);
 
-/* The steps that one call of a completed scope runs, at most. */
+/* The greatest number of steps that one call of a completed scope runs. */
 HS_INTERNAL uint32_t hs_scope_steps(const hs_sort *sort, const hs_scope *scope);
 
 /* The most bytes of one buffer that calls of a completed scope access; UINT64_MAX if n does not bound them. */
 HS_INTERNAL uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope);
 
-/* Whether a checked call is within a completed scope. */
+/* HS_OK if a checked call is within a completed scope, otherwise HS_ERROR_SCOPE. */
 HS_INTERNAL hs_status hs_scope_takes(const hs_sort *sort, const hs_scope *scope, const hs_call *call);
 
 /* The offset of discarded keys in scratch, if the sort itself needs `bytes` bytes of scratch. */
 static inline uint64_t hs_discarded_at(uint64_t bytes) { return (bytes + 1023) / 1024 * 1024; }
 
-/* The call passes the same buffer for `role` and `of`: drop `role`, and give `of` the smaller of both sizes. */
+/* For a call that passes the same buffer for `role` and `of`: drop `role`, and give `of` the smaller of both sizes. */
 static inline void hs_share(hs_span *role, hs_span *of)
 {
     if (role->where && role->room < of->room) of->room = role->room;
     role->where = 0;
 }
 
-/* Whether the call passes the starts of rows, so that a selection's rows may be anywhere in the buffer of `role`. */
+/* 1 if a selection's rows may be anywhere in the buffer of `role`, because the call passes an array of their starts. */
 static inline int hs_anywhere(const hs_sort *sort, const hs_span spans[HS_ROLES], hs_role role)
 {
     const int rows = spans[HS_OTHER_VALUES].where != 0, values = rows || spans[HS_VALUE_STARTS].where;
     return sort->kind == HS_TOP_K && (role == HS_SOURCE ? rows : role == HS_VALUES && values);
 }
 
-/* Sets the accessed bytes of the source and of the values of a selection whose rows have starts: the whole buffer, or
- * one item if the size of the buffer is not known. */
+/* Sets the accessed bytes of the source and of the values, if a selection's rows may be anywhere there: to the whole
+ * buffer, or to one item if the size of the buffer is not known. */
 static inline void hs_free_rows(const hs_sort *sort, hs_span spans[HS_ROLES])
 {
     static const hs_role roles[2] = {HS_SOURCE, HS_VALUES};
@@ -84,8 +84,8 @@ static inline void hs_free_rows(const hs_sort *sort, hs_span spans[HS_ROLES])
     }
 }
 
-/* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes.  No API requires a larger alignment
- * of a buffer. */
+/* 1 if scratch begins at a multiple of 256 bytes, or a checked call uses none.  No API requires a larger alignment of a
+ * buffer. */
 static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
 {
     const int used = spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH;
@@ -97,10 +97,11 @@ static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
 HS_INTERNAL int hs_launch(const hs_sort *sort, const hs_step *step, const hs_call *call, uint64_t columns,
                             uint64_t rows, uint32_t grid[2], int32_t *argument);
 
-/* For HS_CHECK: whether every binding of every launch begins within its buffer, at an aligned byte. */
+/* For HS_CHECK: an error unless every binding of every launch begins within its buffer, at an aligned byte. */
 HS_INTERNAL hs_status hs_parts_fit(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES]);
 
-/* Whether the grids of all steps fit the device.  A runtime asks first, so that it enqueues all steps or none. */
+/* 1 if the grids of all steps are within these limits of the device. A runtime checks this first, so that it enqueues
+ * all steps or none. */
 HS_INTERNAL int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, uint64_t rows);
 
 /* Two concurrent calls of one sorter would set arguments of the same kernels, or change the same cache.  A flag that is

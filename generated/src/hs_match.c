@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Which sorts serve a request, and how well a target suits a device; see hs.h. */
+/* Which sorts serve given keys and values, and how well a target suits a device; see hs.h. */
 #include "hs_internal.h"
 
 #include <string.h>
 
-/* Whether `value`, which may have several names, names the values of a sort. */
+/* 1 if `value` is one of the names of the sort's values. */
 static int hs_is_value(const hs_sort *sort, const char *value)
 {
     static const struct {
@@ -25,7 +25,7 @@ static int hs_is_value(const hs_sort *sort, const char *value)
     return sort->value_type == HS_AS_MATCHED || sort->value_type == type;
 }
 
-/* Whether a sort is for these keys with these values. */
+/* 1 if a sort is for these keys with these values. */
 static int hs_is(const hs_sort *sort, const char *key, const char *value)
 {
     if (!hs_is_value(sort, value)) return 0;
@@ -66,7 +66,7 @@ static int hs_holds(const char *const *parts, uint32_t count, const char *text)
     return 0;
 }
 
-/* The property of a device that a target does not match, as text; null if the target is for the device. */
+/* A phrase that names the property by which a target is not for a device; null if the target is for the device. */
 static const char *hs_unlike(const hs_match *m, const hs_device *device)
 {
     uint32_t i;
@@ -87,7 +87,7 @@ uint32_t hs_suits(const hs_target *target, const hs_device *device)
     return hs_unlike(target->match, device) ? 0 : target->match->rank + 2;
 }
 
-/* Append `more` to a string in a buffer of `room` bytes, as far as it fits. */
+/* Append `more` to a string in a buffer of `room` bytes, as much as fits. */
 static void hs_add(char *text, size_t room, const char *more)
 {
     const size_t at = strlen(text), length = strlen(more), left = room - at - 1;
@@ -146,7 +146,8 @@ void hs_reason(const hs_target *target, hs_kind kind, const char *key, const cha
     hs_add(text, room, ": its kernels need more than the device has, or are not for this API\n");
 }
 
-/* The number of a target's sorts that serve this kind, key and value; `found`, if not null, gets sort number `nth`. */
+/* The number of a target's sorts that serve this kind, key and value.  `found`, if not null, gets the sort with number
+ * `nth` among these. */
 static size_t hs_sorts_for(const hs_target *target, hs_kind kind, const char *key, const char *value, size_t nth,
                            const hs_sort **found)
 {

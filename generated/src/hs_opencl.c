@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* The operations of hs_opencl.h.  Each stores its arguments in a record; one thread at a time may enqueue a record. */
+/* The operations of hs_opencl.h. Each stores its arguments in a record, and enqueues the record. One thread at a time
+ * may do so for a sorter. */
 #include "hs_opencl_internal.h"
 
 #include <string.h>

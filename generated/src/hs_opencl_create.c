@@ -38,8 +38,8 @@ static hs_status hs_language(const hs_sort *sort, cl_device_id device, const cha
     return HS_OK;
 }
 
-/* Whether the device can launch a kernel with its work-group size and its subgroup size.  The limits of a built kernel
- * may be lower than those of the device. */
+/* Check that the device can launch a kernel with its work-group size and its subgroup size. The limits of a built
+ * kernel may be lower than those of the device. */
 static hs_status hs_kernel_runs(cl_kernel kernel, const hs_kernel *facts, cl_device_id device, hs_opencl_error *error)
 {
     size_t lanes = 0, width = 0;
@@ -187,8 +187,8 @@ static hs_status hs_origin(const hs_opencl *made, uint64_t *hash, hs_opencl_erro
     return HS_OK;
 }
 
-/* Build a program from a binary; returns 0, and releases everything, if the binary does not fit or the driver refuses
- * it. */
+/* Build a program from a binary; returns 0, and releases everything, if the binary is for another sorter or the driver
+ * refuses it. */
 static int hs_load(hs_opencl *made, cl_context context, const void *binary, size_t bytes)
 {
     hs_binary_head head;

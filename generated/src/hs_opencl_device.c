@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* OpenCL devices: what they report, which sorts run on them, which sort suits one best. */
+/* OpenCL devices: their properties, which sorts run on them, and which of these suits a device best. */
 #include "hs_opencl_internal.h"
 
 #include <stdlib.h>

@@ -142,8 +142,8 @@ static cl_int hs_steps(hs_opencl *sorter, cl_command_queue queue, const hs_openc
 }
 
 #if HS_CHECK
-/* Check the properties of buffers that only the driver knows: whether kernels may write the written buffers and read
- * the other buffers, and whether the host memory of two buffers overlaps. */
+/* Check properties of buffers that only the driver knows: kernels may write the written buffers and read all others,
+ * and the host memory of a written buffer does not overlap that of another. */
 static hs_status hs_known(const hs_opencl *sorter, const hs_opencl_call *call, hs_opencl_error *error)
 {
     const uint32_t written = hs_written(sorter->sort, call->plan.in_place);
@@ -184,7 +184,7 @@ hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_
     call.plan.number = record->number;
     call.plan.take = record->take;
     call.plan.options = &record->options;
-    call.spans[HS_COUNT].where = record->given[HS_COUNT] != NULL; /* the only buffer that is checked in an idle call */
+    call.spans[HS_COUNT].where = record->given[HS_COUNT] != NULL; /* in an idle call, no other buffer is checked */
     if (!hs_idle(sort, record->n)) status = hs_parts(record, call.parts, call.spans, error);
     if (status == HS_OK) status = hs_survey(sort, &call.plan, call.spans);
     if (status == HS_OK) status = hs_scope_takes(sort, &sorter->scope, &call.plan);

@@ -22,7 +22,7 @@ struct hs_opencl {
     cl_kernel kernels[1]; /* as many as the sort has; null outside the scope */
 };
 
-/* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
+/* A call of any operation.  `number` and `take` are those of hs_call: for example segment_count, capacity or shift. */
 typedef struct hs_opencl_record {
     hs_kind kind;
     uint64_t n, number, take;
@@ -33,7 +33,7 @@ typedef struct hs_opencl_record {
     cl_event *event;
 } hs_opencl_record;
 
-/* The status for an error code of OpenCL; stores the code in `error`, unless that is null. */
+/* The status for an error code of OpenCL; stores the code in `error`, unless `error` is null. */
 HS_INTERNAL hs_status hs_opencl_status(cl_int code, hs_opencl_error *error);
 
 /* A text property of `platform`, or of `device` if `platform` is null.  The caller frees the text. */
@@ -43,7 +43,7 @@ HS_INTERNAL hs_status hs_opencl_text(cl_platform_id platform, cl_device_id devic
 /* The greatest subgroup size of the kernels of a sort; 1 if lanes exchange no values. */
 HS_INTERNAL uint32_t hs_opencl_width(const hs_sort *sort);
 
-/* Whether the device's limits allow the sort: HS_OK or HS_ERROR_DEVICE; any other error means that a query failed. */
+/* HS_OK if the device's limits allow the sort, else HS_ERROR_DEVICE; any other error means that a query failed. */
 HS_INTERNAL hs_status hs_opencl_runs(const hs_sort *sort, cl_device_id device, hs_opencl_error *error);
 
 /* Check a call and enqueue its steps, while no other thread is in a call of the sorter. */

@@ -80,8 +80,8 @@ int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, i
         more = range % passes;
         if (value >= passes) return 0;
         low = value | (first + value * least + (value < more ? value : more)) << 8 | (least + (value < more)) << 16;
-        /* an even number of passes from here on would end in the wrong buffer: this pass may not be the first to move
-         * keys */
+        /* HS_DIRECT lets the first pass that moves keys write to the destination; with an even number of passes left,
+         * the keys would then end in scratch */
         if ((passes - value) % 2 == 0) flags &= ~(uint32_t)HS_DIRECT;
         if (passes - value > 1) flags &= ~(uint32_t)HS_DISCARD;
         break;

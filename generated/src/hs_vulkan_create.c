@@ -27,7 +27,7 @@ void hs_vulkan_release(hs_vulkan *s)
     free(s);
 }
 
-/* Make the layouts of kernels with this number of bindings, if they do not exist. */
+/* Make the layouts that all kernels with this number of bindings share, unless they exist. */
 static hs_status hs_vulkan_layout(hs_vulkan *s, uint32_t form, uint32_t bindings, VkResult *result)
 {
     VkDescriptorSetLayoutBinding binding[HS_BINDINGS];
@@ -159,13 +159,14 @@ static hs_status hs_vulkan_pipeline(hs_vulkan *s, const hs_vulkan_job *job, VkRe
     return status == HS_ERROR_API ? HS_ERROR_BUILD : status;
 }
 
-/* Whether a kernel is part of the sorter: calls in its scope can launch it, and it has SPIR-V. */
+/* 1 if a kernel is part of the sorter: calls in the sorter's scope can launch the kernel, and it has SPIR-V. */
 static int hs_vulkan_needs(const hs_vulkan *s, uint32_t kernel)
 {
     return !s->sort->kernels[kernel].index64 && hs_scope_has(s->sort, &s->scope, kernel, 1);
 }
 
-/* Number the distinct binding lists of the steps in scope.  Each distinct list needs one descriptor set. */
+/* Number the distinct lists of bindings of the steps in scope. A call needs one descriptor set for each distinct
+ * list. */
 static void hs_vulkan_number(hs_vulkan *s)
 {
     const hs_sort *sort = s->sort;
@@ -236,10 +237,10 @@ static hs_status hs_vulkan_prepare(hs_vulkan *s, const hs_vulkan_device *device,
     return HS_OK;
 }
 
-/* Whether a kernel may get buffers beyond the binding limit, at the counts that its steps and the scope permit.  A guard
- * of the length of rows does not bound their number, so it permits every count.  With a device-side count, buffers are
- * bound by the capacity, which may be greater than these counts.  A capacity beyond the limit needs
- * HS_VULKAN_BY_ADDRESS. */
+/* 1 if a kernel may get buffers beyond the binding limit, at the counts that the guards of its steps and the scope
+ * permit. A guard on the length of rows does not bound their number, so it permits every count. With a device-side
+ * count, buffers have the size of the capacity, which may be greater than these counts. A capacity beyond the limit
+ * needs HS_VULKAN_BY_ADDRESS. */
 static int hs_vulkan_beyond(const hs_vulkan *s, uint32_t kernel)
 {
     hs_scope scope = s->scope;
@@ -288,8 +289,8 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
     return hs_vulkan_create_with(sort, device, NULL, sorter, result);
 }
 
-/* Whether a sorter begins with the pipelines of the first sort.  Without options, that is so only if the first sort
- * takes all counts. */
+/* 1 if a sorter starts with the pipelines of the first sort.  Without options, it does only if the first sort takes all
+ * counts. */
 static int hs_vulkan_begins(const hs_sort *sort, const hs_vulkan_create_options *options)
 {
     return sort->first && (options ? options->first != 0 : sort->first->max_n >= sort->max_n);

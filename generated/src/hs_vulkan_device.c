@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Vulkan devices: what they report, which sorts run on them, which sort suits one best. */
+/* Vulkan devices: their properties, which sorts run on them, and which of these suits a device best. */
 #include "hs_vulkan_internal.h"
 
 #include <stdlib.h>
@@ -145,7 +145,7 @@ int hs_vulkan_can_require(const hs_kernel *kernel, const hs_vulkan_facts *facts,
            kernel->work_group <= (uint64_t)kernel->subgroup * control->maxComputeWorkgroupSubgroups;
 }
 
-/* Whether a kernel for subgroups of `width` lanes can run with the subgroup size that the device chooses by default. */
+/* 1 if a kernel for subgroups of `width` lanes can run with the subgroup size that the device chooses by default. */
 static int hs_vulkan_has_width(const hs_vulkan_facts *facts, uint32_t width)
 {
     const uint32_t usual = facts->subgroup.subgroupSize;

@@ -43,11 +43,11 @@ struct hs_vulkan {
     VkAllocationCallbacks callbacks;
     const VkAllocationCallbacks *allocator; /* null or the copy above */
     HS_CALLS(HS_MEMBER)
-    PFN_vkCmdPushDescriptorSetKHR CmdPushDescriptorSet; /* null except by push descriptors */
+    PFN_vkCmdPushDescriptorSetKHR CmdPushDescriptorSet; /* null unless `binding` is HS_VULKAN_BY_PUSH */
     VkPipelineCache cache;
     hs_scope scope;
     hs_vulkan_binding binding;
-    uint64_t alignment, range_limit, binding_limit; /* two limits of the device; the largest range to bind */
+    uint64_t alignment, range_limit, binding_limit; /* two limits of the device; the largest bound range */
     uint32_t max_groups;
     VkDescriptorSetLayout set_layouts[HS_BINDINGS + 1]; /* by the number of bindings */
     VkPipelineLayout layouts[HS_FORMS][HS_BINDINGS + 1];
@@ -60,7 +60,7 @@ struct hs_vulkan {
     uint32_t set_count, storage_buffers;
 };
 
-/* The properties of a physical device; `features` are the features that it offers, enabled or not. */
+/* The properties of a physical device. `features` are those that the device offers, enabled or not. */
 typedef struct hs_vulkan_facts {
     VkPhysicalDeviceProperties base;
     VkPhysicalDeviceSubgroupProperties subgroup;
@@ -69,7 +69,7 @@ typedef struct hs_vulkan_facts {
     uint32_t features;
 } hs_vulkan_facts;
 
-/* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
+/* A call of any operation.  `number` and `take` are those of hs_call: for example segment_count, capacity or shift. */
 typedef struct hs_vulkan_record {
     hs_kind kind;
     uint64_t n, number, take;
@@ -81,16 +81,16 @@ typedef struct hs_vulkan_record {
     hs_vulkan_timestamps timestamps;
 } hs_vulkan_record;
 
-/* The status for a result code of Vulkan; stores the code in `result`, unless that is null. */
+/* The status for a result code of Vulkan; stores the code in `result`, unless `result` is null. */
 HS_INTERNAL hs_status hs_vulkan_status(VkResult code, VkResult *result);
 
 /* Query a physical device. */
 HS_INTERNAL hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *facts, VkResult *result);
 
-/* Whether a pipeline can ask for the kernel's subgroup width.  Some drivers ignore a width beyond their range. */
+/* 1 if a pipeline can require the kernel's subgroup width.  Some drivers ignore a width beyond their range. */
 HS_INTERNAL int hs_vulkan_can_require(const hs_kernel *kernel, const hs_vulkan_facts *facts, uint32_t features);
 
-/* Whether a sort runs on a physical device of which these features are enabled. */
+/* Check that a sort runs on a physical device of which these features are enabled. */
 HS_INTERNAL hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint32_t features);
 
 /* The push constants of a kernel: an index or address for each binding, n, the argument, and two

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Calls for Vulkan: checked, bound to descriptor sets or addresses, recorded. */
+/* Calls for Vulkan: check a call, bind its buffers by descriptor sets or by addresses, and record its steps. */
 #include "hs_vulkan_internal.h"
 
 #include <string.h>
@@ -65,7 +65,7 @@ static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_record *re
                                                                                                     : HS_OK;
 }
 
-/* Where the buffers of a step begin. */
+/* Compute where the buffers of a step begin. */
 static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const hs_vulkan_call *call,
                                   hs_vulkan_set *set)
 {
@@ -97,15 +97,15 @@ static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const
     return HS_OK;
 }
 
-/* Whether a kernel gets these buffers by descriptor or by address.  A kernel that serves only small counts may lack a
- * pipeline for addresses; it then gets them by descriptor. */
+/* Choose whether a kernel gets these buffers by descriptor or by address. A kernel that serves only small counts may
+ * have no pipeline for addresses; it then gets them by descriptor. */
 static int hs_vulkan_form(const hs_vulkan *s, const hs_vulkan_set *set, uint32_t kernel)
 {
     const int form = set->largest > s->binding_limit ? HS_BY_ADDRESS : HS_BY_DESCRIPTOR;
     return s->pipelines[form][kernel] ? form : HS_FORMS - 1 - form;
 }
 
-/* Whether a call launches no kernel for 64-bit counts; Vulkan has no such kernels. */
+/* Check that a call launches no kernel for 64-bit counts; Vulkan has no such kernels. */
 static int hs_vulkan_counts(const hs_sort *sort, const hs_call *call)
 {
     uint32_t i;

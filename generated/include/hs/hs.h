@@ -2,11 +2,11 @@
  * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* The types of sorts and targets, and the declarations that all APIs share.  The file is C99 and also C++.
  *
- * A *sort* (hs_sort) is a constant that the C file of a target defines: kernels and a launch plan.  Scans, segmented
- * sorts, merges and digests are sorts of another kind (hs_kind).  A *sorter* is a sort made ready for a device, by
- * hs_opencl_create, hs_vulkan_create, hs_cuda_create or hs_metal_create.  Nothing here allocates device memory, keeps
- * global state or ends the program: every call that can fail returns a status.  The functions of this file and of hs_plan.h
- * only read: any thread may call them at any time. */
+ * A *sort* (hs_sort) is a constant that the C file of a target defines: kernels and a launch plan. All other
+ * operations, such as scans, segmented sorts and merges, are sorts of another kind (hs_kind). A *sorter* is a sort made
+ * ready for a device, by a function such as hs_opencl_create, hs_vulkan_create or hs_cuda_create. Nothing here
+ * allocates device memory, keeps global state or ends the program: every call that can fail returns a status. The
+ * functions of this file and of hs_plan.h change no shared data: any thread may call them at any time. */
 #ifndef HS_H
 #define HS_H
 
@@ -23,12 +23,12 @@ typedef enum hs_status {
     HS_OK = 0,
     HS_ERROR_ARGUMENT,    /* a pointer or handle that must not be null is null */
     HS_ERROR_COUNT,       /* more keys than the plan sorts or the buffer holds */
-    HS_ERROR_SCRATCH,     /* less scratch than hs_scratch_with returns, or status words of another size than
-                             hs_device_status_at returns */
+    HS_ERROR_SCRATCH,     /* scratch is smaller than hs_scratch_with returns, or the status words are not as many bytes
+                             as hs_device_status_at returns */
     HS_ERROR_ALIGNMENT,   /* an offset is not a multiple of the element size, or of what the device requires */
     HS_ERROR_OVERLAP,     /* a written buffer overlaps another buffer but is not the same buffer */
-    HS_ERROR_KERNELS,     /* the sort has no kernels for this API, or its kind is not that of the call */
-    HS_ERROR_DEVICE,      /* the device, or its enabled features, lacks what the sort needs, such as the grid size */
+    HS_ERROR_KERNELS,     /* the sort has no kernels for this API, or is of another kind than the call */
+    HS_ERROR_DEVICE,      /* the device lacks what the sort needs, such as an enabled feature or a grid size */
     HS_ERROR_BUILD,       /* the driver refused to build a kernel */
     HS_ERROR_HOST_MEMORY, /* out of host memory */
     HS_ERROR_DEVICE_MEMORY, /* out of device memory, or of descriptors */
@@ -37,8 +37,8 @@ typedef enum hs_status {
     HS_ERROR_OPTION,      /* the sort was not generated for an option or buffer of the call */
     HS_ERROR_RANGE,       /* a bit range is out of order or reaches beyond the key */
     HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count, k, source_count, item_bytes or
-                             columns do not fit */
-    HS_ERROR_SEGMENTS,    /* an offset of a segment decreases or exceeds n; the device wrote nothing */
+                             columns is out of its range, or does not suit n */
+    HS_ERROR_SEGMENTS,    /* offsets of segments decrease, or one exceeds n; the device wrote nothing */
     HS_ERROR_BUSY,        /* another thread is in a call of the same sorter, which serves one thread at a time */
     HS_ERROR_SCOPE        /* the sorter was not created for such a call, or not all of its pipelines exist yet */
 } hs_status;
@@ -50,18 +50,18 @@ const char *hs_status_text(hs_status status);
 const char *hs_version(void);
 
 /* The type of keys: bytes << 4 | kind, where kind is 0 for unsigned, 1 for signed, 2 for floats.  HS_AS_MATCHED is the
- * type that the sort was matched for, and HS_UNSIGNED the unsigned type of the sort's own width.  Floats are sorted in
- * IEEE 754 totalOrder: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
+ * type that the sort was matched for, and HS_UNSIGNED the unsigned type with the width of the sort's keys.  Floats are
+ * sorted in IEEE 754 totalOrder: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
 typedef enum hs_type {
     HS_AS_MATCHED = 0,
     HS_UNSIGNED = 0x100,
     HS_U8 = 0x10,
-    HS_BOOL = HS_U8, /* a byte: 0 before 1 */
+    HS_BOOL = HS_U8, /* a byte, 0 or 1; 0 comes first */
     HS_I8 = 0x11,
     HS_U16 = 0x20,
     HS_I16 = 0x21,
     HS_F16 = 0x22,
-    HS_BF16 = HS_F16, /* bfloat16, whose bits have the same order */
+    HS_BF16 = HS_F16, /* bfloat16: its bits are ordered as those of HS_F16 */
     HS_U32 = 0x40,
     HS_I32 = 0x41,
     HS_F32 = 0x42,
@@ -72,15 +72,16 @@ typedef enum hs_type {
 
 /* Options of a call.  All 0 means: keys of the type that the sort was matched for, in ascending order, by all bits. */
 typedef struct hs_options {
-    hs_type type;                /* 0: as matched.  Only typed sorts take signed and float types.  In packed sorts,
-                                    the type of the upper half. */
+    hs_type type;                /* 0: the type that the sort was matched for.  Only typed sorts take signed and float
+                                    types.  In packed sorts, the type of an element's upper half. */
     uint32_t descending;         /* 1: greatest first; only typed sorts take it */
-    uint32_t begin_bit, end_bit; /* the sort compares these bits of the ordered key; end_bit 0: up to the last bit.
-                                    Only ranged sorts take less than all bits. */
+    uint32_t begin_bit, end_bit; /* the sort compares these bits of the key, after the transform that orders it as an
+                                    unsigned number; end_bit 0: up to the last bit.  Only sorts generated for bit
+                                    ranges take less than all bits. */
     uint32_t discard_keys;       /* 1: an argsort without a destination, which stores only the indices */
 } hs_options;
 
-/* Kinds of calls: in place or out of place, by bit range, and by the location of the count. */
+/* Kinds of calls: in place or out of place; by all bits or by some; with the count in host or in device memory. */
 enum {
     HS_CALLS_IN_PLACE = 1,
     HS_CALLS_OUT_OF_PLACE = 2, /* also calls that discard the keys */
@@ -94,9 +95,9 @@ enum {
  * kernels that these calls can launch, and refuses other calls with HS_ERROR_SCOPE. n = 0 is always within the
  * range. */
 typedef struct hs_scope {
-    uint64_t min_n, max_n; /* the range of n; with a device-side count, of the capacity.  max_n 0 means the greatest
+    uint64_t min_n, max_n; /* the range of n; with a device-side count, n is the capacity.  max_n 0 means the greatest
                               n of the sort. */
-    uint32_t calls;        /* a sum of HS_CALLS_...; if neither of two opposite kinds is named, both are included */
+    uint32_t calls;        /* a sum of HS_CALLS_...; if it has neither of two opposite kinds, both are included */
 } hs_scope;
 
 /* The buffers of a call by role.  Scratch is one buffer, of which each step may bind a different part. */
@@ -105,7 +106,7 @@ typedef enum hs_role {
     HS_DESTINATION = 1,
     HS_SCRATCH = 2,
     HS_VALUES = 3,     /* the value of each key */
-    HS_VALUES_OUT = 4, /* the values sorted, or the indices of the keys */
+    HS_VALUES_OUT = 4, /* the values in the order of the keys, or the indices of the keys */
     HS_COUNT = 5,      /* the device-side count of keys, segments or rows, one 32-bit number */
     HS_OTHER_INPUT = 6, /* segmented sorts: 32-bit offsets; merges: the second array; selections: lengths of rows;
                            reductions store the counts of runs or groups here */
@@ -121,7 +122,7 @@ enum { HS_ROLES = 11, HS_BINDINGS = 11 };
 typedef struct hs_binding {
     hs_role role;
     uint64_t plus, per_n;
-    uint64_t max_n; /* if not 0: the offset does not grow beyond this count */
+    uint64_t max_n; /* if not 0: a greater n has the offset of this n */
 } hs_binding;
 
 /* Whether a step runs in place, out of place, or in both cases. */
@@ -162,7 +163,7 @@ enum {
     HS_ROWS = 1 << 27 /* segments are rows of equal length; there are no offsets */
 };
 
-/* The condition under which a step runs: min_n < n <= max_n, and the call's place, bit range and reduction match. */
+/* The condition under which a step runs: min_n < n <= max_n, and the call is of these kinds. */
 typedef struct hs_guard {
     uint64_t min_n, max_n;
     uint32_t place;   /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
@@ -173,67 +174,67 @@ typedef struct hs_guard {
     uint32_t min_take, max_take; /* if max_take is not 0: the step runs only for min_take < k <= max_take */
 } hs_guard;
 
-/* Grid of a step: min((x + add) / div * mul, cap) work-groups; with HS_BY_ROWS, x is the length of rows, and the result
- * for a row is multiplied by the number of rows before the minimum is taken. */
+/* The grid of a step: min((x + add) / div * mul, cap) work-groups.  With HS_BY_ROWS, x is the length of a row, and the
+ * grid is min((x + add) / div * mul * rows, cap) work-groups. */
 typedef struct hs_grid_rule {
-    uint32_t x; /* HS_BY_N; HS_BY_NUMBER: the number of the call; or HS_BY_ROWS */
+    uint32_t x; /* HS_BY_N: x is n; HS_BY_NUMBER: the number of the call; HS_BY_ROWS: the length of a row */
     int64_t add;
     uint64_t div, mul, cap;
 } hs_grid_rule;
 
-/* Argument of a step's kernel in addition to n; hs_argument computes it. */
+/* The argument that a step's kernel gets in addition to n; hs_argument computes it from this rule. */
 typedef struct hs_argument_rule {
-    uint32_t kind;  /* HS_LITERAL to HS_INDIRECT_GRIDS */
+    uint32_t kind;  /* one of HS_LITERAL to HS_INDIRECT_GRIDS */
     int32_t value;  /* the literal, or the number of the pass */
     uint32_t bits;  /* the most bits in the digit of a pass */
-    uint32_t flags; /* HS_REDO and HS_DIRECT */
+    uint32_t flags; /* a sum of HS_REDO and HS_DIRECT */
 } hs_argument_rule;
 
-/* One guarded launch. */
+/* One launch of a plan, and the condition under which it runs. */
 typedef struct hs_step {
     uint32_t kernel; /* index into the sort's kernels */
     hs_guard guard;
     hs_grid_rule grid;
     hs_argument_rule argument;
-    hs_binding bindings[HS_BINDINGS]; /* as many as the kernel has */
+    hs_binding bindings[HS_BINDINGS]; /* as many are used as the kernel has bindings */
 } hs_step;
 
 typedef struct hs_kernel {
     const char *name;
     uint32_t work_group;  /* lanes */
-    uint32_t subgroup;    /* lanes that exchange values; 1: no exchange */
+    uint32_t subgroup;    /* the number of lanes that exchange values; 1: none do */
     uint32_t local_bytes; /* shared memory of a work-group */
     uint32_t bindings;
     uint32_t ballot; /* 1: lanes of a subgroup vote */
-    uint32_t index64;   /* 1: n is passed as a 64-bit number, else as an int */
+    uint32_t index64;   /* 1: n is passed as a 64-bit number; 0: as an int */
     uint32_t cooperative; /* 1: its work-groups wait for each other, so all must be resident; CUDA only */
 } hs_kernel;
 
-/* A SPIR-V module with one entry point, main.  `bytes` is 0 if the sort does not use the kernel with buffers by
- * descriptor, or by address. */
+/* A kernel as a SPIR-V module, with the entry point main. A module's buffers are all bound by descriptor, or all passed
+ * by address. `bytes` is 0 if the sort never uses the kernel with such buffers. */
 typedef struct hs_spirv {
     const uint32_t *words; /* null if the words are in `text` */
     size_t bytes;
-    const char *const *text; /* the encoded words, which hs_vulkan_create.c decodes: strings, then null */
+    const char *const *text; /* or the words encoded as strings, which hs_vulkan_create.c decodes; null ends the list */
 } hs_spirv;
 
-/* The bytes of scratch that the steps for a range of counts need: 0 for up to min_n items, else
+/* The bytes of scratch that some steps need for n items: 0 for up to min_n items, else
  * plus + per_n * m + per_unit * min(ceil(m / unit), units) with m = min(n, max_n). */
 typedef struct hs_scratch_rule {
     uint64_t min_n, max_n, plus, per_n, unit, per_unit, units;
 } hs_scratch_rule;
 
-/* The status words of a sort of more than min_n keys: 32-bit words in scratch.  A word is not 0 if its pass was redone,
- * or if offsets of segments were refused. */
+/* Where in scratch the status words of a sort of more than min_n keys are, and how many 32-bit words. A word is not 0
+ * if the pass of this number was redone, or if offsets of segments were refused. */
 typedef struct hs_device_status_rule {
     hs_binding binding;
     uint32_t words; /* 0: the sort reports no status */
     uint64_t min_n;
 } hs_device_status_rule;
 
-/* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest; selection
- * of the first keys of each row; reduction of runs of equal keys; gather of the items at n indices; packing of n rows
- * of columns into keys; reduction of groups of equal keys, which come in any order. */
+/* The operation of a call on n items, in this order: sort; prefix sums; segmented sort; merge of two sorted arrays;
+ * digest; selection of the first keys of each row; reduction of runs of equal keys; gather of the items at n indices;
+ * packing of n rows of columns into keys; reduction of groups of equal keys, which may be anywhere in the array. */
 typedef enum hs_kind {
     HS_SORT = 0,
     HS_SCAN = 1,
@@ -259,7 +260,8 @@ enum { HS_COLUMNS = 4 };
 
 /* Where the items of a column are.  (0, 0): the column is an array.  Otherwise each item is a field of a record.
  * `stride` is the number of bytes from one record to the next, a multiple of 4 up to HS_STRIDE.  `offset` is the number
- * of bytes before the field, a multiple of the size of its type; for types of 8 bytes, a multiple of 4 suffices. */
+ * of bytes in a record before the field, a multiple of the size of its type; for types of 8 bytes, a multiple of 4
+ * suffices. */
 typedef struct hs_field {
     uint32_t stride, offset;
 } hs_field;
@@ -269,13 +271,14 @@ typedef struct hs_sort {
     const char *target, *algorithm, *key; /* "intel-gen8", "bitonic", "u32" */
     const char *value; /* the values sorted with the keys: "none", "v4", "v8", "v16", "index", "index64" or "packed" */
     hs_kind kind;
-    uint32_t columns; /* elements of each of the n items: 1 for keys, the columns of a row for a scan */
+    uint32_t columns; /* the number of elements of an item: 1 for keys; for a scan, the number of columns of a row */
     uint32_t key_bytes, value_bytes; /* bytes of an element, which is also the alignment of buffers; 0 without values */
-    uint32_t first_bit, key_bits; /* the bits of an element that are compared; packed: the upper half */
+    uint32_t first_bit, key_bits; /* the lowest bit of an element that is compared, and the number of bits; in packed
+                                     sorts, the upper half of an element is compared */
     uint32_t key_transform, bit_range, device_count; /* 1 if calls may have, respectively: a type and an order; a bit
                                                         range; a device-side count */
     uint32_t index;      /* 1: an argsort; values are not read, but generated: the indices of the keys */
-    uint32_t block;      /* keys that one work-group sorts */
+    uint32_t block;      /* the number of keys that one work-group sorts */
     uint32_t pair;       /* 1: 64-bit keys are processed as two 32-bit words */
     uint32_t max_groups; /* the target's greatest grid in one dimension, in work-groups */
     uint32_t kernel_count, step_count;
@@ -290,12 +293,12 @@ typedef struct hs_sort {
     const hs_spirv *spirv;         /* for each kernel, with buffers by descriptor; null if not generated */
     const hs_spirv *spirv_address; /* for each kernel, with buffers by device address; null if not generated */
     uint32_t vulkan; /* the Vulkan version that its SPIR-V needs, of instance and device: 10 * major + minor */
-    uint32_t report_words, report_words_per_key; /* 32-bit words of a report: a fixed number, and a number per key */
-    const uint32_t *opencl_starts; /* for each kernel, the line of the OpenCL C source where its part begins; a part
-                                      ends where the next part begins, and declarations precede all parts; null if
-                                      unknown */
-    const struct hs_sort *first;   /* a sort of the same keys and values whose kernels compile faster; it serves
-                                      calls until the kernels of this sort exist (Vulkan); null if there is none */
+    uint32_t report_words, report_words_per_key; /* a report has report_words + report_words_per_key * n 32-bit words */
+    const uint32_t *opencl_starts; /* for each kernel, the first of its lines in the OpenCL C source; its lines end
+                                      where those of the next kernel begin, and declarations precede all kernels;
+                                      null if unknown */
+    const struct hs_sort *first;   /* Vulkan: a sort of the same keys and values whose kernels compile faster; it serves
+                                      calls until the kernels of this sort exist; null if there is none */
     hs_type type;       /* the type of keys that HS_AS_MATCHED means: the type of `key` in a typed sort, else
                            unsigned */
     hs_type value_type; /* the type of values that HS_AS_MATCHED means in reductions; HS_AS_MATCHED in other sorts */
@@ -310,7 +313,7 @@ typedef struct hs_match {
     const char *const *names;     /* substrings of the device's name */
     const char *const *platforms; /* substrings of the platform's or driver's name */
     uint32_t compute_least, compute_most; /* CUDA compute capability as 10 * major + minor; 0 if not given */
-    uint32_t rank;                /* greater: more specific */
+    uint32_t rank;                /* greater for a target that is for fewer devices */
 } hs_match;
 
 typedef struct hs_target {
@@ -331,10 +334,10 @@ typedef struct hs_device {
  * any device. */
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
-/* Whether `sort` is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "bf16", "bool").  A
- * typed sort is one constant for each type of its width, with the same kernels: "u32", "i32" and "f32".  `value` is the
- * name in hs_sort, or null for "none".  A value of 4 bytes may also be named "4", "u32", "i32" or "f32"; a value of 8
- * bytes likewise; a value of 16 bytes "16".  For reductions, the type of values matters, and "v4" and "4" mean
+/* 1 if `sort` is a sort (HS_SORT) of these keys with these values, else 0.  `key` is a type ("u32", "bf16", "bool").  A
+ * typed sort has one constant for each type of its width ("u32", "i32" and "f32"), all with the same kernels.  `value`
+ * is the name in hs_sort, or null for "none". Values of 4 bytes may also be named "4", "u32", "i32" or "f32"; values of
+ * 8 bytes likewise; values of 16 bytes "16". For reductions, the type of values matters, and "v4" and "4" mean
  * "u32". */
 int hs_serves(const hs_sort *sort, const char *key, const char *value);
 
@@ -351,19 +354,19 @@ const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const
 const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                  const char *value, const hs_device *device, size_t nth);
 
-/* Explains why a target has no such sort for a device, to programs whose match returned no sort.  Appends a line to
- * `text`, a string in a buffer of `room` bytes, such as "cpu: is for devices of another type".  A line that does not
- * fit is cut off.  Appends nothing if the target is for the device and has such a sort: in that case the sort's kernels
- * need more than the device has. */
+/* Explains why a target has no such sort for a device. Call this function after a match has returned no sort. Appends a
+ * line to `text`, a string in a buffer of `room` bytes, such as "cpu: is for devices of another type". A line that does
+ * not fit is cut off. Appends nothing if the target is for the device and has such a sort; the match then failed
+ * because the sort's kernels need more than the device has. */
 void hs_explain(const hs_target *target, hs_kind kind, const char *key, const char *value, const hs_device *device,
                 char *text, size_t room);
 
-/* The sort, of any kind, of a target with this algorithm ("bitonic"), key and value, as in hs_serves; null if there is no
- * such sort. */
+/* The sort, of any kind, of a target with this algorithm ("bitonic"), key and value, as in hs_serves; null if there is
+ * no such sort. */
 const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value);
 
-/* Facts about a sort: members of hs_sort, and two more.  `subgroup` is the greatest number of lanes that exchange
- * values, 1 if none do.  `reports` is 1 if calls need a report. */
+/* Facts about a sort: some members of hs_sort, and two more.  `subgroup` is the greatest number of lanes that exchange
+ * values; 1 if none do.  `reports` is 1 if calls need a buffer for a report. */
 typedef struct hs_info {
     const char *target, *algorithm, *key, *value;
     uint32_t key_bytes, value_bytes, first_bit, key_bits, key_transform, bit_range, device_count, index, block, subgroup;
@@ -379,8 +382,8 @@ hs_status hs_pad(const hs_sort *sort, uint64_t n, uint64_t *source, uint64_t *de
 /* The size in bytes of the scratch memory that a call for n keys needs; may be 0. */
 hs_status hs_scratch(const hs_sort *sort, uint64_t n, uint64_t *bytes);
 
-/* hs_scratch for a call with these options, which may be null; a call with discard_keys needs more scratch.  The status
- * is HS_ERROR_OPTION or HS_ERROR_RANGE if the sort does not take the options. */
+/* hs_scratch for a call with these options, which may be null; a call with discard_keys needs more scratch.  Returns
+ * HS_ERROR_OPTION or HS_ERROR_RANGE if the sort does not take the options. */
 hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *options, uint64_t *bytes);
 
 /* Why a call got HS_ERROR_OPTION: a short English phrase that names the option or buffer, and the option of `hsgen
@@ -388,18 +391,18 @@ hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *opt
  * has the bit 1 << hs_role for each buffer of the call.  A call in place has no bit for the destination. */
 const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles);
 
-/* The status words of a sort of n keys: `bytes` bytes from byte `offset` of scratch on, valid after the sort has run.
- * `bytes` is 0 if the sort reports no status.  On a device without forward progress between work-groups, a pass whose
- * work-groups wait for each other may starve; later launches of the same sort then redo the pass without waits.  The
- * result is correct in both cases. */
+/* Where the status words of a sort of n keys are: `bytes` bytes from byte `offset` of scratch on, valid after the sort
+ * has run. `bytes` is 0 if the sort reports no status. On a device without forward progress between work-groups, a pass
+ * whose work-groups wait for each other may starve; later launches of the same sort then redo the pass without waits.
+ * The result is correct with and without such a retry. */
 hs_status hs_device_status_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes);
 
-/* Count the passes that were redone, in a copy of the status words in host memory.  If a segmented sort refused its
- * offsets, the status is HS_ERROR_SEGMENTS and `redone` is not 0. */
+/* Count the passes that were redone. `words` is a copy of the status words in host memory. Returns HS_ERROR_SEGMENTS,
+ * and `redone` is not 0, if a segmented sort refused its offsets. */
 hs_status hs_device_status(const hs_sort *sort, const void *words, uint64_t bytes, uint32_t *redone);
 
-/* Compare the digests of an array before and after a sort; `faults` becomes a sum of these numbers.  Stability can only
- * be checked if the values were ascending indices before the sort. */
+/* Compare the digests of an array before and after a sort; `faults` becomes a sum of HS_FAULT_...  With `stable`, also
+ * checks stability; the values must have been ascending indices before the sort. */
 enum { HS_FAULT_ORDER = 1,  /* keys are out of order */
        HS_FAULT_KEYS = 2,   /* the keys, or their number, changed */
        HS_FAULT_VALUES = 4, /* a value is not with its key */

@@ -23,10 +23,10 @@ typedef struct hs_cuda_target {
     const hs_cuda_kernels *const *sorts; /* in the order of the sorts in hs_target */
 } hs_cuda_target;
 
-/* A sort or scan made ready for one device.
+/* A sort or another operation, made ready for one device.
  *
- * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Launching only reads a sorter, so
- * threads may share it, each with the sorter's device as its current one. */
+ * THREADS: "any thread" means that concurrent calls are allowed, also with the same sorter. Launches only read a
+ * sorter, so threads may share it; the sorter's device must be the current device of each thread. */
 typedef struct hs_cuda hs_cuda;
 
 /* Options for the creation of a sorter.  All members 0 have the same effect as hs_cuda_create. */
@@ -34,12 +34,12 @@ typedef struct hs_cuda_create_options {
     hs_scope scope; /* the calls for which the sorter is created */
 } hs_cuda_create_options;
 
-/* Load all kernels that any call of a sort may need on the current device.  `error`, if not null, gets the API's own
- * code.  Any thread. */
+/* Make a sorter for all calls of a sort: load the kernels on the current device. `error`, if not null, gets CUDA's
+ * error code. Any thread. */
 hs_status hs_cuda_create(const hs_cuda_kernels *sort, hs_cuda **sorter, cudaError_t *error);
 
-/* hs_cuda_create with options, which may be null.  CUDA loads a kernel at its first use, which is this call.  Kernels
- * outside the scope are not loaded, and the device need not support them.  Any thread. */
+/* hs_cuda_create with options, which may be null. CUDA loads a kernel when it is first used: here, not at the first
+ * sort. Kernels outside the scope are not loaded, and the device need not support them. Any thread. */
 hs_status hs_cuda_create_with(const hs_cuda_kernels *sort, const hs_cuda_create_options *options, hs_cuda **sorter,
                               cudaError_t *error);
 
@@ -50,7 +50,7 @@ uint32_t hs_cuda_kernel_count(const hs_cuda *sorter);
  * the same time. */
 void hs_cuda_release(hs_cuda *sorter);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
+/* The sort for which a sorter was created, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter);
 
 /* Calls.  Set unused members to 0.  Pointers are to device memory. */

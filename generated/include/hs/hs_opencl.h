@@ -16,12 +16,12 @@
 extern "C" {
 #endif
 
-/* A sort or scan built for one device.
+/* A sort or another operation, built for one device.
  *
- * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Calls that enqueue are for one thread
- * at a time with a sorter, since OpenCL kernels keep their arguments.  Make a sorter for each thread, or hold a lock
- * around each call.  Where the compiler has atomic exchanges, a call while another thread is in one gets
- * HS_ERROR_BUSY and does nothing; compile hs_opencl.c with HS_CHECK_THREADS defined as 0 to omit the check. */
+ * THREADS: "any thread" means that concurrent calls are allowed, also with the same sorter. Only one thread at a time
+ * may enqueue with a sorter, because OpenCL kernels keep their arguments. Make a sorter for each thread, or hold a lock
+ * around each call. If the compiler has atomic exchanges, a second concurrent call returns HS_ERROR_BUSY and does
+ * nothing; compile hs_opencl.c with HS_CHECK_THREADS defined as 0 to omit the check. */
 typedef struct hs_opencl hs_opencl;
 
 /* Details of an error: the code of OpenCL, and the start of the compiler's log. */
@@ -52,7 +52,7 @@ hs_status hs_opencl_create_with(const hs_sort *sort, cl_context context, cl_devi
  * or a buffer of `room` bytes; HS_ERROR_COUNT if the program does not fit in the buffer.  Any thread. */
 hs_status hs_opencl_binary(const hs_opencl *sorter, void *data, size_t room, size_t *bytes, hs_opencl_error *error);
 
-/* Whether a sorter was created from a binary.  Any thread. */
+/* 1 if a sorter was created from a binary, 0 if it was compiled.  Any thread. */
 int hs_opencl_from_binary(const hs_opencl *sorter);
 
 /* The number of kernels that a sorter has.  Any thread. */
@@ -62,14 +62,14 @@ uint32_t hs_opencl_kernel_count(const hs_opencl *sorter);
  * same time. */
 void hs_opencl_release(hs_opencl *sorter);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
+/* The sort for which a sorter was created, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
 /* Calls.  Set unused members to 0.  All buffers are buffers or sub-buffers; none that is written overlaps
  * another.  `scratch` has at least the bytes of hs_scratch_with, and is null where these are 0.
  *
- * A call is enqueued on a queue of either order and returns at once.  One thread at a time for a sorter, else
- * HS_ERROR_BUSY.  On an error nothing more is enqueued, and keys of the destination may be in any order. */
+ * A call is enqueued on an in-order or out-of-order queue, and returns at once. One thread at a time for a sorter, else
+ * HS_ERROR_BUSY. After an error nothing more is enqueued, and keys of the destination may be in any order. */
 
 /* A sort of n keys. */
 typedef struct hs_opencl_sort_args {

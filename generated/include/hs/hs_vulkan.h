@@ -12,12 +12,12 @@
 extern "C" {
 #endif
 
-/* The pipelines of a sort or scan for one device.
+/* The pipelines of a sort or another operation, for one device.
  *
- * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Recording only reads a sorter, so
- * threads may share it; command buffers, descriptor pools and ranges of a query pool are for one thread at a time, as
- * always in Vulkan.  If several threads create or destroy sorters at once, the allocation callbacks and the pipeline
- * cache must permit it. */
+ * THREADS: "any thread" means that concurrent calls are allowed, also with the same sorter. Recording only reads a
+ * sorter, so threads may share it; command buffers, descriptor pools and ranges of a query pool are for one thread at a
+ * time, as always in Vulkan. If several threads create or destroy sorters at once, the allocation callbacks and the
+ * pipeline cache must permit it. */
 typedef struct hs_vulkan hs_vulkan;
 
 /* Features of a device that a sort may use, if the caller enabled them when the device was created. */
@@ -25,9 +25,9 @@ enum {
     HS_VULKAN_INT64 = 1,         /* VkPhysicalDeviceFeatures::shaderInt64 */
     HS_VULKAN_SUBGROUP_SIZE = 2, /* subgroupSizeControl and computeFullSubgroups (VK_EXT_subgroup_size_control) */
     HS_VULKAN_ADDRESS = 4,       /* bufferDeviceAddress (VK_KHR_buffer_device_address); shaderInt64 is not needed */
-    HS_VULKAN_MAINTENANCE4 = 8,  /* maintenance4, which SPIR-V 1.6 asks for: sorts that need Vulkan 1.3 */
-    HS_VULKAN_STORAGE8 = 16,     /* storageBuffer8BitAccess (VK_KHR_8bit_storage): sorts of 8-bit keys */
-    HS_VULKAN_STORAGE16 = 32     /* storageBuffer16BitAccess (Vulkan 1.1): sorts of 16-bit keys */
+    HS_VULKAN_MAINTENANCE4 = 8,  /* maintenance4, which SPIR-V 1.6 requires: for sorts that need Vulkan 1.3 */
+    HS_VULKAN_STORAGE8 = 16,     /* storageBuffer8BitAccess (VK_KHR_8bit_storage): for sorts of 8-bit keys */
+    HS_VULKAN_STORAGE16 = 32     /* storageBuffer16BitAccess (Vulkan 1.1): for sorts of 16-bit keys */
 };
 
 /* No Vulkan function is linked: all are looked up through `get_proc`. */
@@ -38,7 +38,7 @@ typedef struct hs_vulkan_device {
     PFN_vkGetInstanceProcAddr get_proc;     /* vkGetInstanceProcAddr, of the loader or of a table such as volk's */
     const VkAllocationCallbacks *allocator; /* may be null */
     VkPipelineCache cache;                  /* may be null; in use until the last pipeline is made */
-    uint32_t features;                      /* what is enabled: HS_VULKAN_... */
+    uint32_t features;                      /* the enabled features, a sum of HS_VULKAN_... */
     uint64_t binding_limit; /* the most bytes to bind by descriptor; 0: the device's maxStorageBufferRange.  Larger
                                buffers are passed by address, if the sort has kernels for addresses. */
 } hs_vulkan_device;
@@ -108,7 +108,7 @@ void hs_vulkan_release(hs_vulkan *sorter);
  * a first sort that needs more, the size for the first sort.  Any thread. */
 hs_status hs_vulkan_scratch(const hs_vulkan *sorter, uint64_t n, const hs_options *options, uint64_t *bytes);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
+/* The sort for which a sorter was created, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);
 
 /* The greatest numbers of descriptor sets and of storage-buffer descriptors that one call takes from its pool.  Both
@@ -122,7 +122,7 @@ hs_status hs_vulkan_queries(const hs_vulkan *sorter, uint64_t n, uint32_t *count
 typedef struct hs_vulkan_buffer {
     VkBuffer buffer;
     VkDeviceSize offset, size; /* bytes; not VK_WHOLE_SIZE, since the size of a buffer cannot be queried */
-    VkDeviceAddress address;   /* of the start of the buffer; 0 unless device addresses may be used */
+    VkDeviceAddress address;   /* the device address of the buffer's start; 0 if kernels may not use it */
 } hs_vulkan_buffer;
 
 /* Timestamps of a call: one before its first launch, and one after each. */

@@ -426,7 +426,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 1024) {\n",
     "        HS_UNROLL for (int i = 0; i < 16; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -720,7 +720,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 4096) {\n",
     "        HS_UNROLL for (int i = 0; i < 16; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -1153,7 +1153,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 16384) {\n",
     "        HS_UNROLL for (int i = 0; i < 16; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -1174,14 +1174,14 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    int run = 16384 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -1195,10 +1195,10 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 63);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -1222,14 +1222,14 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    int run = 16384 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -1250,13 +1250,13 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 63);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 63);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 63);\n",
     "    if (whole) {\n",
@@ -1458,7 +1458,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        int left = 0;\n",
     "        for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the\n",
-    "        // number does not suit, some passes by constant digits also move the keys\n",
+    "        // number does not suit, passes by digits in which keys do not differ also move the keys\n",
     "        int more = left & 1;\n",
     "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes\n",
@@ -1956,21 +1956,21 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    16384u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    16384u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     13u, 38u,
     hs_amd_gcn_auto_u32_kernels,
     hs_amd_gcn_auto_u32_steps,
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_scratch, 3u,
-    {{HS_SCRATCH, 0u, 4u, 0u}, 4u, 65536u}, /* device status */
+    {{HS_SCRATCH, 0u, 4u, 0u}, 4u, 65536u}, /* where the status words are */
     hs_amd_gcn_auto_u32_opencl, 1731u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_amd_gcn_auto_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -2468,7 +2468,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 512) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -2754,7 +2754,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 2048) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -3246,7 +3246,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 8192) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -3267,14 +3267,14 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    int run = 8192 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -3288,10 +3288,10 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 63);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -3315,14 +3315,14 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    int run = 8192 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -3343,13 +3343,13 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 63);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 63);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 63);\n",
     "    if (whole) {\n",
@@ -3378,14 +3378,14 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    int run = 8192 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -3420,7 +3420,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 63);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -3434,7 +3434,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 63);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 63);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 63);\n",
@@ -3736,7 +3736,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "        int left = 0;\n",
     "        for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the\n",
-    "        // number does not suit, some passes by constant digits also move the keys\n",
+    "        // number does not suit, passes by digits in which keys do not differ also move the keys\n",
     "        int more = left & 1;\n",
     "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes\n",
@@ -4252,21 +4252,21 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    8192u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    8192u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     16u, 39u,
     hs_amd_gcn_auto_u32_v4_kernels,
     hs_amd_gcn_auto_u32_v4_steps,
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_v4_scratch, 4u,
-    {{HS_SCRATCH, 1024u, 8u, 0u}, 4u, 65536u}, /* device status */
+    {{HS_SCRATCH, 1024u, 8u, 0u}, 4u, 65536u}, /* where the status words are */
     hs_amd_gcn_auto_u32_v4_opencl, 2044u, /* OpenCL C */
     hs_amd_gcn_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_amd_gcn_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -4868,7 +4868,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 512) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -5154,7 +5154,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 2048) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -5646,7 +5646,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 8192) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -5667,14 +5667,14 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    int run = 8192 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -5688,10 +5688,10 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 63);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -5715,14 +5715,14 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    int run = 8192 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -5743,13 +5743,13 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 63);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 63);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 63);\n",
     "    if (whole) {\n",
@@ -5778,14 +5778,14 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    int run = 8192 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -5820,7 +5820,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 63);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -5834,7 +5834,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 63);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 63);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 63);\n",
@@ -5872,7 +5872,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    int run = 8192 << level;\n",
     "    int lg_groups = level + 5; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -5880,7 +5880,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -5893,10 +5893,10 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -6169,7 +6169,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        int left = 0;\n",
     "        for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the\n",
-    "        // number does not suit, some passes by constant digits also move the keys\n",
+    "        // number does not suit, passes by digits in which keys do not differ also move the keys\n",
     "        int more = left & 1;\n",
     "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes\n",
@@ -6667,21 +6667,21 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    8192u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    8192u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     15u, 63u,
     hs_amd_gcn_auto_u64_kernels,
     hs_amd_gcn_auto_u64_steps,
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_scratch, 3u,
-    {{HS_SCRATCH, 0u, 8u, 0u}, 8u, 131072u}, /* device status */
+    {{HS_SCRATCH, 0u, 8u, 0u}, 8u, 131072u}, /* where the status words are */
     hs_amd_gcn_auto_u64_opencl, 2045u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_amd_gcn_auto_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -7182,7 +7182,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 256) {\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -7397,7 +7397,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 1024) {\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -7776,7 +7776,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 4096) {\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);\n",
     "    } else {\n",
@@ -7797,14 +7797,14 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -7818,10 +7818,10 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 63);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -7845,14 +7845,14 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -7873,13 +7873,13 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 63);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 63);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 63);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 63);\n",
     "    if (whole) {\n",
@@ -7907,7 +7907,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = level + 4; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -7915,7 +7915,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 64;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -7928,10 +7928,10 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8209,7 +8209,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "        int left = 0;\n",
     "        for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the\n",
-    "        // number does not suit, some passes by constant digits also move the keys\n",
+    "        // number does not suit, passes by digits in which keys do not differ also move the keys\n",
     "        int more = left & 1;\n",
     "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes\n",
@@ -8710,21 +8710,21 @@ const hs_sort hs_amd_gcn_auto_u64_v4 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     16u, 48u,
     hs_amd_gcn_auto_u64_v4_kernels,
     hs_amd_gcn_auto_u64_v4_steps,
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_v4_scratch, 2u,
-    {{HS_SCRATCH, 1024u, 12u, 0u}, 8u, 32768u}, /* device status */
+    {{HS_SCRATCH, 1024u, 12u, 0u}, 8u, 32768u}, /* where the status words are */
     hs_amd_gcn_auto_u64_v4_opencl, 1748u, /* OpenCL C */
     hs_amd_gcn_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_amd_gcn_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -8819,7 +8819,7 @@ static const char *const hs_amd_gcn_digest_u32_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -8851,12 +8851,12 @@ static const char *const hs_amd_gcn_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -8872,7 +8872,7 @@ static const char *const hs_amd_gcn_digest_u32_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -8902,12 +8902,12 @@ static const char *const hs_amd_gcn_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -8915,7 +8915,7 @@ static const char *const hs_amd_gcn_digest_u32_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -8929,21 +8929,21 @@ const hs_sort hs_amd_gcn_digest_u32 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_amd_gcn_digest_u32_kernels,
     hs_amd_gcn_digest_u32_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_amd_gcn_digest_u32_opencl, 166u, /* OpenCL C */
     hs_amd_gcn_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_amd_gcn_digest_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -9042,7 +9042,7 @@ static const char *const hs_amd_gcn_digest_u32_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -9074,12 +9074,12 @@ static const char *const hs_amd_gcn_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -9107,7 +9107,7 @@ static const char *const hs_amd_gcn_digest_u32_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -9137,12 +9137,12 @@ static const char *const hs_amd_gcn_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -9151,7 +9151,7 @@ static const char *const hs_amd_gcn_digest_u32_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -9165,21 +9165,21 @@ const hs_sort hs_amd_gcn_digest_u32_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_amd_gcn_digest_u32_v4_kernels,
     hs_amd_gcn_digest_u32_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_amd_gcn_digest_u32_v4_opencl, 183u, /* OpenCL C */
     hs_amd_gcn_digest_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_amd_gcn_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -9274,7 +9274,7 @@ static const char *const hs_amd_gcn_digest_u64_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -9306,12 +9306,12 @@ static const char *const hs_amd_gcn_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -9328,7 +9328,7 @@ static const char *const hs_amd_gcn_digest_u64_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -9358,12 +9358,12 @@ static const char *const hs_amd_gcn_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -9372,7 +9372,7 @@ static const char *const hs_amd_gcn_digest_u64_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -9386,21 +9386,21 @@ const hs_sort hs_amd_gcn_digest_u64 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_amd_gcn_digest_u64_kernels,
     hs_amd_gcn_digest_u64_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_amd_gcn_digest_u64_opencl, 168u, /* OpenCL C */
     hs_amd_gcn_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_amd_gcn_digest_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -9499,7 +9499,7 @@ static const char *const hs_amd_gcn_digest_u64_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -9531,12 +9531,12 @@ static const char *const hs_amd_gcn_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -9565,7 +9565,7 @@ static const char *const hs_amd_gcn_digest_u64_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -9595,12 +9595,12 @@ static const char *const hs_amd_gcn_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -9610,7 +9610,7 @@ static const char *const hs_amd_gcn_digest_u64_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -9624,21 +9624,21 @@ const hs_sort hs_amd_gcn_digest_u64_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_amd_gcn_digest_u64_v4_kernels,
     hs_amd_gcn_digest_u64_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_amd_gcn_digest_u64_v4_opencl, 185u, /* OpenCL C */
     hs_amd_gcn_digest_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_amd_gcn_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */

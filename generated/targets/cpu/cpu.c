@@ -744,7 +744,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "{\n",
     "    __local hs_key tile[34816];\n",
     "\n",
-    "    // block: `count` keys from `start` on; `width` slots are sorted\n",
+    "    // block: `count` keys from index `start` on; `width` slots are sorted, at least as many as keys\n",
     "    int size = 4096 << (hs_argument() & 255);\n",
     "    int start = hs_group_id() * size;\n",
     "    if (start >= hs_n()) return;\n",
@@ -753,10 +753,10 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "\n",
     "    for (int first = 0; first < width; first += 256) {\n",
     "        int at = first / 256 * 272, keys = count - first < 256 ? count - first : 256;\n",
-    "        // pad: slots without a key, and the row after the run\n",
+    "        // pad: store greatest keys to slots without a key, and to the row after the run\n",
     "        for (int i = keys > 0 ? keys : 0; i < 272; i++) tile[at + i] = HS_GREATEST;\n",
     "        if (keys <= 0) continue;\n",
-    "        // load: a run of 16 rows\n",
+    "        // load: read a run of 16 rows\n",
     "        hs_row r[16];\n",
     "        if (keys == 256) {\n",
     "            HS_UNROLL for (int i = 0; i < 16; i++) r[i] = hs_row_twiddle_in(hs_row_load(source[start + first + i * 16]));\n",
@@ -765,7 +765,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "            HS_UNROLL for (int i = 0; i < 16; i++) r[i] = hs_row_load(tile[at + i * 16]);\n",
     "        }\n",
     "\n",
-    "        // sort: each column of the run; then transpose, so that columns become rows\n",
+    "        // sort: sort each column of the run; then transpose, so that columns become rows\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) hs_row_swap(r[i], r[i + 8]);\n",
     "        HS_UNROLL for (int i = 0; i < 2; i++) HS_UNROLL for (int j = 0; j < 4; j++) hs_row_swap(r[i * 8 + j], r[i * 8 + j + 4]);\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) hs_row_swap(r[i + 4], r[i + 8]);\n",
@@ -790,7 +790,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "            HS_UNROLL for (int i = 0; i < 16; i++) r[i] = t[i];\n",
     "        }\n",
     "\n",
-    "        // merge: rows, until the run is sorted\n",
+    "        // merge: merge the rows until the run is sorted\n",
     "        HS_UNROLL for (int pair = 0; pair < 8; pair++) {\n",
     "            hs_row t[1];\n",
     "            t[0] = hs_row_reverse(r[pair * 2 + 1 - 0]);\n",
@@ -876,7 +876,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "        HS_UNROLL for (int i = 0; i < 16; i++) hs_row_store(tile[at + i * 16], r[i]);\n",
     "    }\n",
     "\n",
-    "    // merge: pairs of runs, 4 chains of `length` outputs at a time\n",
+    "    // merge: merge pairs of runs, 4 chains of `length` outputs at a time\n",
     "    int from = 0, to = 17408;\n",
     "    for (int run = 256; run < width; run *= 2) {\n",
     "        int pairs = width / (2 * run), cuts = pairs < 4 ? 4 / pairs : 1, length = 2 * run / cuts;\n",
@@ -927,7 +927,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "        to = next;\n",
     "    }\n",
     "\n",
-    "    // store: the keys of the block\n",
+    "    // store: write the keys of the block\n",
     "    int i = 0;\n",
     "    for (; i + 16 <= count; i += 16)\n",
     "        hs_row_store(destination[start + i], hs_row_twiddle_out(hs_row_load(tile[from + i])));\n",
@@ -990,7 +990,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "    }\n",
     "\n",
     "    // chains: find where each chain starts in the first run\n",
-    "    int length = (end - begin) / 64 * 16; // outputs of a chain\n",
+    "    int length = (end - begin) / 64 * 16; // the number of outputs of a chain\n",
     "    int a0 = first, a1 = begin + 1 * length - (end - last), a2 = begin + 2 * length - (end - last), a3 = begin + 3 * length - (end - last);\n",
     "    if (a1 < a0) a1 = a0;\n",
     "    {\n",
@@ -1404,21 +1404,21 @@ const hs_sort hs_cpu_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     5u, 117u,
     hs_cpu_auto_u32_kernels,
     hs_cpu_auto_u32_steps,
     1073741823u, /* the greatest count */
     hs_cpu_auto_u32_scratch, 2u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_cpu_auto_u32_opencl, 794u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_cpu_auto_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -1662,7 +1662,7 @@ static const char *const hs_cpu_auto_u32_v4_opencl[] = {
     "    int start = hs_group_id() * 2048;\n",
     "    if (start >= hs_n()) return;\n",
     "    int count = hs_n() - start, lane = hs_lane_id(), slab = hs_subgroup_id();\n",
-    "    // the least slabs, a power of two, that hold the keys of this block\n",
+    "    // the least number of slabs, a power of two, that holds the keys of this block\n",
     "    int slabs = 2, lg_column = 4;\n",
     "    for (; slabs < 16 && slabs * 128 < count; slabs *= 2) lg_column++;\n",
     "    int column = slabs * 8, first = slab * 128 + lane;\n",
@@ -1698,9 +1698,9 @@ static const char *const hs_cpu_auto_u32_v4_opencl[] = {
     "    }\n",
     "    hs_barrier();\n",
     "\n",
-    "    // merge: runs of rows until each run is a column, then the sorted columns of lanes\n",
+    "    // merge: merge runs of rows until each run is a column, then merge the sorted columns of lanes\n",
     "    for (int run = 8; run < column * 16; run *= 2) {\n",
-    "        int lanes = run / column; // 0: runs of rows\n",
+    "        int lanes = run / column; // 0 while runs of rows are merged\n",
     "        int size = lanes > 0 ? column : 2 * run, chunk = lanes > 0 ? column / 4 : run / 4;\n",
     "        // compare each row with its mirror row, then run half stages\n",
     "        if (slab < slabs) {\n",
@@ -1803,7 +1803,7 @@ static const char *const hs_cpu_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n; the keys of a row are in one column\n",
+    "    // store: write the keys in linear order, none at or beyond n; the keys of a row are in one column\n",
     "    if (slab < slabs) {\n",
     "        if (count >= slabs * 128) {\n",
     "            HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + ((slab * 128 + i * 16) >> lg_column) * 17]);\n",
@@ -2705,21 +2705,21 @@ const hs_sort hs_cpu_auto_u32_v4 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    2048u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    2048u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     7u, 14u,
     hs_cpu_auto_u32_v4_kernels,
     hs_cpu_auto_u32_v4_steps,
     1073741823u, /* the greatest count */
     hs_cpu_auto_u32_v4_scratch, 2u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_cpu_auto_u32_v4_opencl, 1186u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_cpu_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -3571,7 +3571,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "{\n",
     "    __local hs_key tile[18432];\n",
     "\n",
-    "    // block: `count` keys from `start` on; `width` slots are sorted\n",
+    "    // block: `count` keys from index `start` on; `width` slots are sorted, at least as many as keys\n",
     "    int size = 4096 << (hs_argument() & 255);\n",
     "    int start = hs_group_id() * size;\n",
     "    if (start >= hs_n()) return;\n",
@@ -3580,10 +3580,10 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "\n",
     "    for (int first = 0; first < width; first += 64) {\n",
     "        int at = first / 64 * 72, keys = count - first < 64 ? count - first : 64;\n",
-    "        // pad: slots without a key, and the row after the run\n",
+    "        // pad: store greatest keys to slots without a key, and to the row after the run\n",
     "        for (int i = keys > 0 ? keys : 0; i < 72; i++) tile[at + i] = HS_GREATEST;\n",
     "        if (keys <= 0) continue;\n",
-    "        // load: a run of 8 rows\n",
+    "        // load: read a run of 8 rows\n",
     "        hs_row r[8];\n",
     "        if (keys == 64) {\n",
     "            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_row_twiddle_in(hs_row_load(source[start + first + i * 8]));\n",
@@ -3592,7 +3592,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_row_load(tile[at + i * 8]);\n",
     "        }\n",
     "\n",
-    "        // sort: each column of the run; then transpose, so that columns become rows\n",
+    "        // sort: sort each column of the run; then transpose, so that columns become rows\n",
     "        hs_row_swap(r[0], r[4]);\n",
     "        hs_row_swap(r[1], r[5]);\n",
     "        hs_row_swap(r[2], r[6]);\n",
@@ -3623,7 +3623,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = t[i];\n",
     "        }\n",
     "\n",
-    "        // merge: rows, until the run is sorted\n",
+    "        // merge: merge the rows until the run is sorted\n",
     "        HS_UNROLL for (int pair = 0; pair < 4; pair++) {\n",
     "            hs_row t[1];\n",
     "            t[0] = hs_row_reverse(r[pair * 2 + 1 - 0]);\n",
@@ -3685,7 +3685,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "        HS_UNROLL for (int i = 0; i < 8; i++) hs_row_store(tile[at + i * 8], r[i]);\n",
     "    }\n",
     "\n",
-    "    // merge: pairs of runs, 4 chains of `length` outputs at a time\n",
+    "    // merge: merge pairs of runs, 4 chains of `length` outputs at a time\n",
     "    int from = 0, to = 9216;\n",
     "    for (int run = 64; run < width; run *= 2) {\n",
     "        int pairs = width / (2 * run), cuts = pairs < 4 ? 4 / pairs : 1, length = 2 * run / cuts;\n",
@@ -3735,7 +3735,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "        to = next;\n",
     "    }\n",
     "\n",
-    "    // store: the keys of the block\n",
+    "    // store: write the keys of the block\n",
     "    int i = 0;\n",
     "    for (; i + 8 <= count; i += 8)\n",
     "        hs_row_store(destination[start + i], hs_row_twiddle_out(hs_row_load(tile[from + i])));\n",
@@ -3798,7 +3798,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "    }\n",
     "\n",
     "    // chains: find where each chain starts in the first run\n",
-    "    int length = (end - begin) / 32 * 8; // outputs of a chain\n",
+    "    int length = (end - begin) / 32 * 8; // the number of outputs of a chain\n",
     "    int a0 = first, a1 = begin + 1 * length - (end - last), a2 = begin + 2 * length - (end - last), a3 = begin + 3 * length - (end - last);\n",
     "    if (a1 < a0) a1 = a0;\n",
     "    {\n",
@@ -4209,21 +4209,21 @@ const hs_sort hs_cpu_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     5u, 138u,
     hs_cpu_auto_u64_kernels,
     hs_cpu_auto_u64_steps,
     1073741823u, /* the greatest count */
     hs_cpu_auto_u64_scratch, 2u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_cpu_auto_u64_opencl, 771u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_cpu_auto_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -5288,21 +5288,21 @@ const hs_sort hs_cpu_auto_u64_v4 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    1024u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    1024u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     4u, 18u,
     hs_cpu_auto_u64_v4_kernels,
     hs_cpu_auto_u64_v4_steps,
     1073741823u, /* the greatest count */
     hs_cpu_auto_u64_v4_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_cpu_auto_u64_v4_opencl, 948u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_cpu_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -5396,7 +5396,7 @@ static const char *const hs_cpu_digest_u32_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -5428,12 +5428,12 @@ static const char *const hs_cpu_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -5449,7 +5449,7 @@ static const char *const hs_cpu_digest_u32_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -5479,12 +5479,12 @@ static const char *const hs_cpu_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -5492,7 +5492,7 @@ static const char *const hs_cpu_digest_u32_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -5506,21 +5506,21 @@ const hs_sort hs_cpu_digest_u32 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_cpu_digest_u32_kernels,
     hs_cpu_digest_u32_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_cpu_digest_u32_opencl, 166u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_cpu_digest_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -5618,7 +5618,7 @@ static const char *const hs_cpu_digest_u32_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -5650,12 +5650,12 @@ static const char *const hs_cpu_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -5683,7 +5683,7 @@ static const char *const hs_cpu_digest_u32_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -5713,12 +5713,12 @@ static const char *const hs_cpu_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -5727,7 +5727,7 @@ static const char *const hs_cpu_digest_u32_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -5741,21 +5741,21 @@ const hs_sort hs_cpu_digest_u32_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_cpu_digest_u32_v4_kernels,
     hs_cpu_digest_u32_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_cpu_digest_u32_v4_opencl, 183u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_cpu_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -5849,7 +5849,7 @@ static const char *const hs_cpu_digest_u64_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -5881,12 +5881,12 @@ static const char *const hs_cpu_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -5903,7 +5903,7 @@ static const char *const hs_cpu_digest_u64_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -5933,12 +5933,12 @@ static const char *const hs_cpu_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -5947,7 +5947,7 @@ static const char *const hs_cpu_digest_u64_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -5961,21 +5961,21 @@ const hs_sort hs_cpu_digest_u64 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_cpu_digest_u64_kernels,
     hs_cpu_digest_u64_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_cpu_digest_u64_opencl, 168u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_cpu_digest_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -6073,7 +6073,7 @@ static const char *const hs_cpu_digest_u64_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -6105,12 +6105,12 @@ static const char *const hs_cpu_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -6139,7 +6139,7 @@ static const char *const hs_cpu_digest_u64_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -6169,12 +6169,12 @@ static const char *const hs_cpu_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -6184,7 +6184,7 @@ static const char *const hs_cpu_digest_u64_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -6198,21 +6198,21 @@ const hs_sort hs_cpu_digest_u64_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_cpu_digest_u64_v4_kernels,
     hs_cpu_digest_u64_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_cpu_digest_u64_v4_opencl, 185u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_cpu_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */

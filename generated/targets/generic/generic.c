@@ -627,7 +627,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 128) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 16] = hs_left(tile[hs_subgroup_id() + i * 16]);\n",
     "    } else {\n",
@@ -1228,7 +1228,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 512) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 64] = hs_left(tile[hs_subgroup_id() + i * 64]);\n",
     "    } else {\n",
@@ -2126,7 +2126,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 2048) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 256] = hs_left(tile[hs_subgroup_id() + i * 256]);\n",
     "    } else {\n",
@@ -2144,13 +2144,13 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x;\n",
@@ -2163,10 +2163,10 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -2186,13 +2186,13 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x;\n",
@@ -2211,13 +2211,13 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -2241,13 +2241,13 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x;\n",
@@ -2278,7 +2278,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        r[7] = at[7] < keys ? hs_entered_again(destination[span + at[7]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -2292,7 +2292,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -2323,14 +2323,14 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 3; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 1 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x;\n",
@@ -2343,10 +2343,10 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -2365,14 +2365,14 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 2; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 3 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x;\n",
@@ -2391,13 +2391,13 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -2420,14 +2420,14 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 1; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 7 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x;\n",
@@ -2458,7 +2458,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "        r[7] = at[7] < keys ? hs_entered_again(destination[span + at[7]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -2472,7 +2472,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    hs_swap(r[4], r[5]);\n",
     "    hs_swap(r[6], r[7]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -2668,7 +2668,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    }\n",
     "    hs_barrier();\n",
     "\n",
-    "    // store: adjacent keys by adjacent lanes\n",
+    "    // store: write the keys; adjacent lanes write adjacent keys\n",
     "    for (int i = hs_subgroup_id(); i < 2048; i += 256) {\n",
     "        if (i < end) destination[start + i] = hs_left(tile[i]);\n",
     "    }\n",
@@ -2973,21 +2973,21 @@ const hs_sort hs_generic_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    2048u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    2048u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     14u, 31u,
     hs_generic_auto_u32_kernels,
     hs_generic_auto_u32_steps,
     1073741823u, /* the greatest count */
     hs_generic_auto_u32_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_generic_auto_u32_opencl, 2784u, /* OpenCL C */
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_generic_auto_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -3633,7 +3633,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 128) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 16] = hs_left(tile[hs_subgroup_id() + i * 16]);\n",
     "    } else {\n",
@@ -4234,7 +4234,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 512) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 64] = hs_left(tile[hs_subgroup_id() + i * 64]);\n",
     "    } else {\n",
@@ -5132,7 +5132,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 2048) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 256] = hs_left(tile[hs_subgroup_id() + i * 256]);\n",
     "    } else {\n",
@@ -5150,13 +5150,13 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x;\n",
@@ -5169,10 +5169,10 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -5192,13 +5192,13 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x;\n",
@@ -5217,13 +5217,13 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -5247,13 +5247,13 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x;\n",
@@ -5284,7 +5284,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "        r[7] = at[7] < keys ? hs_entered_again(destination[span + at[7]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -5298,7 +5298,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -5329,14 +5329,14 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 3; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 1 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x;\n",
@@ -5349,10 +5349,10 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -5371,14 +5371,14 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 2; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 3 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x;\n",
@@ -5397,13 +5397,13 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -5591,7 +5591,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    }\n",
     "    hs_barrier();\n",
     "\n",
-    "    // store: adjacent keys by adjacent lanes\n",
+    "    // store: write the keys; adjacent lanes write adjacent keys\n",
     "    for (int i = hs_subgroup_id(); i < 2048; i += 256) {\n",
     "        if (i < end) destination[start + i] = hs_left(tile[i]);\n",
     "    }\n",
@@ -5925,21 +5925,21 @@ const hs_sort hs_generic_auto_u32_v4 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    2048u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    2048u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     15u, 31u,
     hs_generic_auto_u32_v4_kernels,
     hs_generic_auto_u32_v4_steps,
     1073741823u, /* the greatest count */
     hs_generic_auto_u32_v4_scratch, 2u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_generic_auto_u32_v4_opencl, 2743u, /* OpenCL C */
     hs_generic_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_generic_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -6630,7 +6630,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 128) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 16] = hs_left(tile[hs_subgroup_id() + i * 16]);\n",
     "    } else {\n",
@@ -7231,7 +7231,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 512) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 64] = hs_left(tile[hs_subgroup_id() + i * 64]);\n",
     "    } else {\n",
@@ -8129,7 +8129,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 2048) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + hs_subgroup_id() + i * 256] = hs_left(tile[hs_subgroup_id() + i * 256]);\n",
     "    } else {\n",
@@ -8147,13 +8147,13 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x;\n",
@@ -8166,10 +8166,10 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8189,13 +8189,13 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x;\n",
@@ -8214,13 +8214,13 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8244,13 +8244,13 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x;\n",
@@ -8281,7 +8281,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        r[7] = at[7] < keys ? hs_entered_again(destination[span + at[7]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -8295,7 +8295,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8326,14 +8326,14 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 3; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 1 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x;\n",
@@ -8346,10 +8346,10 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8368,14 +8368,14 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 2; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 3 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x;\n",
@@ -8394,13 +8394,13 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8423,14 +8423,14 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 1; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 7 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x;\n",
@@ -8461,7 +8461,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "        r[7] = at[7] < keys ? hs_entered_again(destination[span + at[7]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -8475,7 +8475,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    hs_swap(r[4], r[5]);\n",
     "    hs_swap(r[6], r[7]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8671,7 +8671,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    }\n",
     "    hs_barrier();\n",
     "\n",
-    "    // store: adjacent keys by adjacent lanes\n",
+    "    // store: write the keys; adjacent lanes write adjacent keys\n",
     "    for (int i = hs_subgroup_id(); i < 2048; i += 256) {\n",
     "        if (i < end) destination[start + i] = hs_left(tile[i]);\n",
     "    }\n",
@@ -8976,21 +8976,21 @@ const hs_sort hs_generic_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    2048u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    2048u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     14u, 43u,
     hs_generic_auto_u64_kernels,
     hs_generic_auto_u64_steps,
     1073741823u, /* the greatest count */
     hs_generic_auto_u64_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_generic_auto_u64_opencl, 2784u, /* OpenCL C */
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_generic_auto_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -9806,7 +9806,7 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 256) {\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + hs_subgroup_id() + i * 64] = hs_left(tile[hs_subgroup_id() + i * 64]);\n",
     "    } else {\n",
@@ -10504,7 +10504,7 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    hs_barrier();\n",
     "\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 1024) {\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + hs_subgroup_id() + i * 256] = hs_left(tile[hs_subgroup_id() + i * 256]);\n",
     "    } else {\n",
@@ -10522,13 +10522,13 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x;\n",
@@ -10541,10 +10541,10 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -10564,13 +10564,13 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x;\n",
@@ -10589,13 +10589,13 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -10618,14 +10618,14 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = level + 2; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 1 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x;\n",
@@ -10638,10 +10638,10 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -10660,14 +10660,14 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = level + 1; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
     "    bool whole = first + 256 + 3 * stride <= keys;\n",
     "    int x = first + hs_subgroup_id();\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x;\n",
@@ -10686,13 +10686,13 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -10850,7 +10850,7 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    }\n",
     "    hs_barrier();\n",
     "\n",
-    "    // store: adjacent keys by adjacent lanes\n",
+    "    // store: write the keys; adjacent lanes write adjacent keys\n",
     "    for (int i = hs_subgroup_id(); i < 1024; i += 256) {\n",
     "        if (i < end) destination[start + i] = hs_left(tile[i]);\n",
     "    }\n",
@@ -11184,21 +11184,21 @@ const hs_sort hs_generic_auto_u64_v4 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    1024u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    1024u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     13u, 44u,
     hs_generic_auto_u64_v4_kernels,
     hs_generic_auto_u64_v4_steps,
     1073741823u, /* the greatest count */
     hs_generic_auto_u64_v4_scratch, 2u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_generic_auto_u64_v4_opencl, 1936u, /* OpenCL C */
     hs_generic_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_generic_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -11293,7 +11293,7 @@ static const char *const hs_generic_digest_u32_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -11325,12 +11325,12 @@ static const char *const hs_generic_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -11346,7 +11346,7 @@ static const char *const hs_generic_digest_u32_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -11376,12 +11376,12 @@ static const char *const hs_generic_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -11389,7 +11389,7 @@ static const char *const hs_generic_digest_u32_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -11403,21 +11403,21 @@ const hs_sort hs_generic_digest_u32 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_generic_digest_u32_kernels,
     hs_generic_digest_u32_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_generic_digest_u32_opencl, 166u, /* OpenCL C */
     hs_generic_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_generic_digest_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -11516,7 +11516,7 @@ static const char *const hs_generic_digest_u32_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -11548,12 +11548,12 @@ static const char *const hs_generic_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -11581,7 +11581,7 @@ static const char *const hs_generic_digest_u32_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -11611,12 +11611,12 @@ static const char *const hs_generic_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -11625,7 +11625,7 @@ static const char *const hs_generic_digest_u32_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -11639,21 +11639,21 @@ const hs_sort hs_generic_digest_u32_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_generic_digest_u32_v4_kernels,
     hs_generic_digest_u32_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_generic_digest_u32_v4_opencl, 183u, /* OpenCL C */
     hs_generic_digest_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_generic_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -11748,7 +11748,7 @@ static const char *const hs_generic_digest_u64_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -11780,12 +11780,12 @@ static const char *const hs_generic_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -11802,7 +11802,7 @@ static const char *const hs_generic_digest_u64_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -11832,12 +11832,12 @@ static const char *const hs_generic_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -11846,7 +11846,7 @@ static const char *const hs_generic_digest_u64_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -11860,21 +11860,21 @@ const hs_sort hs_generic_digest_u64 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_generic_digest_u64_kernels,
     hs_generic_digest_u64_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_generic_digest_u64_opencl, 168u, /* OpenCL C */
     hs_generic_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_generic_digest_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -11973,7 +11973,7 @@ static const char *const hs_generic_digest_u64_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -12005,12 +12005,12 @@ static const char *const hs_generic_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -12039,7 +12039,7 @@ static const char *const hs_generic_digest_u64_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -12069,12 +12069,12 @@ static const char *const hs_generic_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -12084,7 +12084,7 @@ static const char *const hs_generic_digest_u64_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -12098,21 +12098,21 @@ const hs_sort hs_generic_digest_u64_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_generic_digest_u64_v4_kernels,
     hs_generic_digest_u64_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_generic_digest_u64_v4_opencl, 185u, /* OpenCL C */
     hs_generic_digest_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_generic_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */

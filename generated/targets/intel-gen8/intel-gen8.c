@@ -686,7 +686,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 128) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 8 * 1]);\n",
     "        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 8 * 1]);\n",
@@ -1391,7 +1391,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 512) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 1]);\n",
     "        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 32 * 1]);\n",
@@ -2371,7 +2371,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 2048) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 1]);\n",
     "        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 128 * 1]);\n",
@@ -2406,14 +2406,14 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -2427,10 +2427,10 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 15);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 15);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -2454,14 +2454,14 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -2482,13 +2482,13 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 15);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 15);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 15);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 15);\n",
     "    if (whole) {\n",
@@ -2517,14 +2517,14 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -2559,7 +2559,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 15);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 15);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -2573,7 +2573,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 15);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 15);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 15);\n",
@@ -2612,14 +2612,14 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[16];\n",
     "    hs_entry r[16];\n",
     "    at[0] = x + lane;\n",
@@ -2682,7 +2682,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    r[14] = hs_entry_shuffle_xor(r[14], 15);\n",
     "    r[15] = hs_entry_shuffle_xor(r[15], 15);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[8]);\n",
     "    hs_swap(r[1], r[9]);\n",
     "    hs_swap(r[2], r[10]);\n",
@@ -2716,7 +2716,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    hs_swap(r[11], r[10]);\n",
     "    hs_swap(r[9], r[8]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[8] = hs_entry_shuffle_xor(r[8], 15);\n",
     "    r[9] = hs_entry_shuffle_xor(r[9], 15);\n",
     "    r[10] = hs_entry_shuffle_xor(r[10], 15);\n",
@@ -2774,7 +2774,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 3; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -2782,7 +2782,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -2795,10 +2795,10 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -3556,21 +3556,21 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    2048u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    2048u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     13u, 27u,
     hs_intel_gen8_auto_u32_kernels,
     hs_intel_gen8_auto_u32_steps,
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u32_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_intel_gen8_auto_u32_opencl, 3388u, /* OpenCL C */
     hs_intel_gen8_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_intel_gen8_auto_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -4375,7 +4375,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 256) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 16 * 1]);\n",
     "        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 16 * 1]);\n",
@@ -5095,7 +5095,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 1024) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 64 * 1]);\n",
     "        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 64 * 1]);\n",
@@ -5122,14 +5122,14 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -5143,10 +5143,10 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 15);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 15);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -5170,14 +5170,14 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -5198,13 +5198,13 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 15);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 15);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 15);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 15);\n",
     "    if (whole) {\n",
@@ -5233,14 +5233,14 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -5275,7 +5275,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 15);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 15);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -5289,7 +5289,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 15);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 15);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 15);\n",
@@ -5327,7 +5327,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = level + 2; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -5335,7 +5335,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -5348,10 +5348,10 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -5373,7 +5373,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = level + 1; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
@@ -5381,7 +5381,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -5400,13 +5400,13 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -5432,7 +5432,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = level; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));\n",
@@ -5440,7 +5440,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 16;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -5471,7 +5471,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "        r[7] = at[7] < keys ? hs_entered_again(destination[span + at[7]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -5485,7 +5485,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    hs_swap(r[4], r[5]);\n",
     "    hs_swap(r[6], r[7]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -6287,21 +6287,21 @@ const hs_sort hs_intel_gen8_auto_u32_v4 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    1024u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    1024u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     15u, 33u,
     hs_intel_gen8_auto_u32_v4_kernels,
     hs_intel_gen8_auto_u32_v4_steps,
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u32_v4_scratch, 2u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_intel_gen8_auto_u32_v4_opencl, 2512u, /* OpenCL C */
     hs_intel_gen8_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_intel_gen8_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -7220,7 +7220,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 128) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 16 * 1]);\n",
     "        destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 16 * 1]);\n",
@@ -8093,7 +8093,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 512) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 64 * 1]);\n",
     "        destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 64 * 1]);\n",
@@ -9346,7 +9346,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 2048) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 256 * 1]);\n",
     "        destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 256 * 1]);\n",
@@ -9397,14 +9397,14 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -9418,10 +9418,10 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 7);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 7);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -9445,14 +9445,14 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -9473,13 +9473,13 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 7);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 7);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 7);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 7);\n",
     "    if (whole) {\n",
@@ -9508,14 +9508,14 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -9550,7 +9550,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 7);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 7);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -9564,7 +9564,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 7);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 7);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 7);\n",
@@ -9603,14 +9603,14 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[16];\n",
     "    hs_entry r[16];\n",
     "    at[0] = x + lane;\n",
@@ -9673,7 +9673,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    r[14] = hs_entry_shuffle_xor(r[14], 7);\n",
     "    r[15] = hs_entry_shuffle_xor(r[15], 7);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[8]);\n",
     "    hs_swap(r[1], r[9]);\n",
     "    hs_swap(r[2], r[10]);\n",
@@ -9707,7 +9707,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    hs_swap(r[11], r[10]);\n",
     "    hs_swap(r[9], r[8]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[8] = hs_entry_shuffle_xor(r[8], 7);\n",
     "    r[9] = hs_entry_shuffle_xor(r[9], 7);\n",
     "    r[10] = hs_entry_shuffle_xor(r[10], 7);\n",
@@ -9765,7 +9765,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 3; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -9773,7 +9773,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -9786,10 +9786,10 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -10548,21 +10548,21 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    2048u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    2048u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     13u, 39u,
     hs_intel_gen8_auto_u64_kernels,
     hs_intel_gen8_auto_u64_steps,
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u64_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_intel_gen8_auto_u64_opencl, 4015u, /* OpenCL C */
     hs_intel_gen8_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_intel_gen8_auto_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -11477,7 +11477,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 256) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 1]);\n",
     "        destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 32 * 1]);\n",
@@ -12286,7 +12286,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 1024) {\n",
     "        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 1]);\n",
     "        destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 128 * 1]);\n",
@@ -12321,14 +12321,14 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -12342,10 +12342,10 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 7);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 7);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -12369,14 +12369,14 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -12397,13 +12397,13 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 7);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 7);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 7);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 7);\n",
     "    if (whole) {\n",
@@ -12432,14 +12432,14 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -12474,7 +12474,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 7);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 7);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -12488,7 +12488,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 7);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 7);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 7);\n",
@@ -12526,7 +12526,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = level + 2; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -12534,7 +12534,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -12547,10 +12547,10 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -12572,7 +12572,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    int run = 1024 << level;\n",
     "    int lg_groups = level + 1; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
@@ -12580,7 +12580,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 8;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -12599,13 +12599,13 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -13266,21 +13266,21 @@ const hs_sort hs_intel_gen8_auto_u64_v4 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    1024u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    1024u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     14u, 42u,
     hs_intel_gen8_auto_u64_v4_kernels,
     hs_intel_gen8_auto_u64_v4_steps,
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u64_v4_scratch, 2u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_intel_gen8_auto_u64_v4_opencl, 2455u, /* OpenCL C */
     hs_intel_gen8_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_intel_gen8_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -13375,7 +13375,7 @@ static const char *const hs_intel_gen8_digest_u32_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -13407,12 +13407,12 @@ static const char *const hs_intel_gen8_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13428,7 +13428,7 @@ static const char *const hs_intel_gen8_digest_u32_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -13458,12 +13458,12 @@ static const char *const hs_intel_gen8_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13471,7 +13471,7 @@ static const char *const hs_intel_gen8_digest_u32_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -13485,21 +13485,21 @@ const hs_sort hs_intel_gen8_digest_u32 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_intel_gen8_digest_u32_kernels,
     hs_intel_gen8_digest_u32_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_intel_gen8_digest_u32_opencl, 166u, /* OpenCL C */
     hs_intel_gen8_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_intel_gen8_digest_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -13598,7 +13598,7 @@ static const char *const hs_intel_gen8_digest_u32_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -13630,12 +13630,12 @@ static const char *const hs_intel_gen8_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13663,7 +13663,7 @@ static const char *const hs_intel_gen8_digest_u32_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -13693,12 +13693,12 @@ static const char *const hs_intel_gen8_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13707,7 +13707,7 @@ static const char *const hs_intel_gen8_digest_u32_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -13721,21 +13721,21 @@ const hs_sort hs_intel_gen8_digest_u32_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_intel_gen8_digest_u32_v4_kernels,
     hs_intel_gen8_digest_u32_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_intel_gen8_digest_u32_v4_opencl, 183u, /* OpenCL C */
     hs_intel_gen8_digest_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_intel_gen8_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -13830,7 +13830,7 @@ static const char *const hs_intel_gen8_digest_u64_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -13862,12 +13862,12 @@ static const char *const hs_intel_gen8_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13884,7 +13884,7 @@ static const char *const hs_intel_gen8_digest_u64_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -13914,12 +13914,12 @@ static const char *const hs_intel_gen8_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13928,7 +13928,7 @@ static const char *const hs_intel_gen8_digest_u64_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -13942,21 +13942,21 @@ const hs_sort hs_intel_gen8_digest_u64 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_intel_gen8_digest_u64_kernels,
     hs_intel_gen8_digest_u64_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_intel_gen8_digest_u64_opencl, 168u, /* OpenCL C */
     hs_intel_gen8_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_intel_gen8_digest_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -14055,7 +14055,7 @@ static const char *const hs_intel_gen8_digest_u64_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -14087,12 +14087,12 @@ static const char *const hs_intel_gen8_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -14121,7 +14121,7 @@ static const char *const hs_intel_gen8_digest_u64_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -14151,12 +14151,12 @@ static const char *const hs_intel_gen8_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -14166,7 +14166,7 @@ static const char *const hs_intel_gen8_digest_u64_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -14180,21 +14180,21 @@ const hs_sort hs_intel_gen8_digest_u64_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     4294967295u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_intel_gen8_digest_u64_v4_kernels,
     hs_intel_gen8_digest_u64_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_intel_gen8_digest_u64_v4_opencl, 185u, /* OpenCL C */
     hs_intel_gen8_digest_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_intel_gen8_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */

@@ -92,21 +92,21 @@ const hs_sort hs_lavapipe_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    1024u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    1024u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     65535u, /* the greatest grid in one dimension */
     5u, 14u,
     hs_lavapipe_auto_u32_kernels,
     hs_lavapipe_auto_u32_steps,
     1073741823u, /* the greatest count */
     hs_lavapipe_auto_u32_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     hs_lavapipe_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -202,21 +202,21 @@ const hs_sort hs_lavapipe_auto_u32_v4 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    1024u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    1024u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     65535u, /* the greatest grid in one dimension */
     5u, 14u,
     hs_lavapipe_auto_u32_v4_kernels,
     hs_lavapipe_auto_u32_v4_steps,
     1073741823u, /* the greatest count */
     hs_lavapipe_auto_u32_v4_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     hs_lavapipe_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -372,21 +372,21 @@ const hs_sort hs_lavapipe_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    1024u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    1024u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     65535u, /* the greatest grid in one dimension */
     5u, 26u,
     hs_lavapipe_auto_u64_kernels,
     hs_lavapipe_auto_u64_steps,
     1073741823u, /* the greatest count */
     hs_lavapipe_auto_u64_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     hs_lavapipe_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -542,21 +542,21 @@ const hs_sort hs_lavapipe_auto_u64_v4 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    1024u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    1024u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     65535u, /* the greatest grid in one dimension */
     5u, 26u,
     hs_lavapipe_auto_u64_v4_kernels,
     hs_lavapipe_auto_u64_v4_steps,
     1073741823u, /* the greatest count */
     hs_lavapipe_auto_u64_v4_scratch, 1u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     hs_lavapipe_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -592,21 +592,21 @@ const hs_sort hs_lavapipe_digest_u32 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     65535u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_lavapipe_digest_u32_kernels,
     hs_lavapipe_digest_u32_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     hs_lavapipe_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -642,21 +642,21 @@ const hs_sort hs_lavapipe_digest_u32_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     65535u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_lavapipe_digest_u32_v4_kernels,
     hs_lavapipe_digest_u32_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     hs_lavapipe_digest_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -692,21 +692,21 @@ const hs_sort hs_lavapipe_digest_u64 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     65535u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_lavapipe_digest_u64_kernels,
     hs_lavapipe_digest_u64_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     hs_lavapipe_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -742,21 +742,21 @@ const hs_sort hs_lavapipe_digest_u64_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     65535u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_lavapipe_digest_u64_v4_kernels,
     hs_lavapipe_digest_u64_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     hs_lavapipe_digest_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */

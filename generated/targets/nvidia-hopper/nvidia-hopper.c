@@ -328,21 +328,21 @@ const hs_sort hs_nvidia_hopper_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     27u, 56u,
     hs_nvidia_hopper_auto_u32_kernels,
     hs_nvidia_hopper_auto_u32_steps,
     1099511627776u, /* the greatest count */
     hs_nvidia_hopper_auto_u32_scratch, 6u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -756,21 +756,21 @@ const hs_sort hs_nvidia_hopper_auto_u32_v4 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     18u, 74u,
     hs_nvidia_hopper_auto_u32_v4_kernels,
     hs_nvidia_hopper_auto_u32_v4_steps,
     1099511627776u, /* the greatest count */
     hs_nvidia_hopper_auto_u32_v4_scratch, 7u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -1180,21 +1180,21 @@ const hs_sort hs_nvidia_hopper_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     31u, 71u,
     hs_nvidia_hopper_auto_u64_kernels,
     hs_nvidia_hopper_auto_u64_steps,
     1099511627776u, /* the greatest count */
     hs_nvidia_hopper_auto_u64_scratch, 5u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -1793,21 +1793,21 @@ const hs_sort hs_nvidia_hopper_auto_u64_v4 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     18u, 111u,
     hs_nvidia_hopper_auto_u64_v4_kernels,
     hs_nvidia_hopper_auto_u64_v4_steps,
     1099511627776u, /* the greatest count */
     hs_nvidia_hopper_auto_u64_v4_scratch, 7u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -1842,21 +1842,21 @@ const hs_sort hs_nvidia_hopper_digest_u32 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_nvidia_hopper_digest_u32_kernels,
     hs_nvidia_hopper_digest_u32_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -1891,21 +1891,21 @@ const hs_sort hs_nvidia_hopper_digest_u32_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_nvidia_hopper_digest_u32_v4_kernels,
     hs_nvidia_hopper_digest_u32_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -1940,21 +1940,21 @@ const hs_sort hs_nvidia_hopper_digest_u64 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_nvidia_hopper_digest_u64_kernels,
     hs_nvidia_hopper_digest_u64_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -1989,21 +1989,21 @@ const hs_sort hs_nvidia_hopper_digest_u64_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_nvidia_hopper_digest_u64_v4_kernels,
     hs_nvidia_hopper_digest_u64_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     0, 0u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     0, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */

@@ -748,7 +748,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 1024) {\n",
     "        HS_UNROLL for (int i = 0; i < 16; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 32 * 4]);\n",
     "    } else {\n",
@@ -1086,7 +1086,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 4096) {\n",
     "        HS_UNROLL for (int i = 0; i < 16; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 128 * 4]);\n",
     "    } else {\n",
@@ -1107,14 +1107,14 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -1128,10 +1128,10 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[1] = hs_entry_shuffle_xor(r[1], 31);\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
@@ -1155,14 +1155,14 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -1183,13 +1183,13 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 31);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 31);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 31);\n",
     "    if (whole) {\n",
@@ -1218,14 +1218,14 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -1260,7 +1260,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 31);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -1274,7 +1274,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 31);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 31);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 31);\n",
@@ -1313,14 +1313,14 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[16];\n",
     "    hs_entry r[16];\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;\n",
@@ -1334,7 +1334,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[i], r[i + 4]);\n",
     "    hs_swap(r[0], r[2]);\n",
@@ -1349,7 +1349,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    hs_swap(r[10], r[8]);\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[15 - i * 2], r[14 - i * 2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);\n",
     "    if (whole) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[span + at[i]] = hs_left(r[i]);\n",
@@ -1373,14 +1373,14 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 8; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[32];\n",
     "    hs_entry r[32];\n",
     "    HS_UNROLL for (int i = 0; i < 16; i++) at[i] = x + i * stride + lane;\n",
@@ -1394,7 +1394,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "    HS_UNROLL for (int i = 0; i < 16; i++) r[i + 16] = hs_entry_shuffle_xor(r[i + 16], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    HS_UNROLL for (int i = 0; i < 16; i++) hs_swap(r[i], r[i + 16]);\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);\n",
     "    HS_UNROLL for (int i = 0; i < 2; i++) HS_UNROLL for (int j = 0; j < 4; j++) hs_swap(r[i * 8 + j], r[i * 8 + j + 4]);\n",
@@ -1405,7 +1405,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    HS_UNROLL for (int i = 0; i < 4; i++) HS_UNROLL for (int j = 0; j < 2; j++) hs_swap(r[31 - i * 4 - j], r[29 - i * 4 - j]);\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[31 - i * 2], r[30 - i * 2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    HS_UNROLL for (int i = 0; i < 16; i++) r[i + 16] = hs_entry_shuffle_xor(r[i + 16], 31);\n",
     "    if (whole) {\n",
     "        HS_UNROLL for (int i = 0; i < 16; i++) destination[span + at[i]] = hs_left(r[i]);\n",
@@ -1428,7 +1428,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = level + 4; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -1436,7 +1436,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -1449,10 +1449,10 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -1474,7 +1474,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = level + 3; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
@@ -1482,7 +1482,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -1501,13 +1501,13 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -1677,7 +1677,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "\n",
     "    // clear: write 0 to the counters and to the second histograms\n",
     "    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;\n",
-    "    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups\n",
+    "    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch\n",
     "    for (int i = lane; i < 1 << bits; i += groups * 512)\n",
     "        words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;\n",
     "    hs_barrier();\n",
@@ -1906,7 +1906,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;\n",
     "    hs_barrier();\n",
     "\n",
-    "    // tile: determine the value that the first digit of its keys has, and the range of its keys\n",
+    "    // tile: find the value of the first digit that all of its keys share, and the range of its keys\n",
     "    int value = hs_to_int(tile_value[0]), valid;\n",
     "    int begin;\n",
     "    int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);\n",
@@ -2513,7 +2513,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        int left = 0;\n",
     "        for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the\n",
-    "        // number does not suit, some passes by constant digits also move the keys\n",
+    "        // number does not suit, passes by digits in which keys do not differ also move the keys\n",
     "        int more = left & 1;\n",
     "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes\n",
@@ -2756,7 +2756,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "\n",
     "    // clear: write 0 to the counters and to the second histograms\n",
     "    for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;\n",
-    "    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups\n",
+    "    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch\n",
     "    for (int i = lane; i < 1 << bits; i += groups * 512)\n",
     "        words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;\n",
     "    hs_barrier();\n",
@@ -2989,7 +2989,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;\n",
     "    hs_barrier();\n",
     "\n",
-    "    // tile: determine the value that the first digit of its keys has, and the range of its keys\n",
+    "    // tile: find the value of the first digit that all of its keys share, and the range of its keys\n",
     "    int value = hs_to_int(tile_value[0]), valid;\n",
     "    hs_i64 begin;\n",
     "    hs_u32 start = words[HS_FIRST_STARTS_2 + value];\n",
@@ -3758,21 +3758,21 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     36u, 74u,
     hs_nvidia_sm90_auto_u32_kernels,
     hs_nvidia_sm90_auto_u32_steps,
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_nvidia_sm90_auto_u32_opencl, 3329u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_nvidia_sm90_auto_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -4290,7 +4290,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 256) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 8 * 1]);\n",
     "    } else {\n",
@@ -4576,7 +4576,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 1024) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 32 * 1]);\n",
     "    } else {\n",
@@ -5068,7 +5068,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 4096) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 128 * 1]);\n",
     "    } else {\n",
@@ -5090,14 +5090,14 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 7; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -5118,13 +5118,13 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 31);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 31);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 31);\n",
     "    if (whole) {\n",
@@ -5153,14 +5153,14 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 7; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -5195,7 +5195,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 31);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -5209,7 +5209,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 31);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 31);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 31);\n",
@@ -5248,14 +5248,14 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 7; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[16];\n",
     "    hs_entry r[16];\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;\n",
@@ -5269,7 +5269,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    }\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[i], r[i + 4]);\n",
     "    hs_swap(r[0], r[2]);\n",
@@ -5284,7 +5284,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    hs_swap(r[10], r[8]);\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[15 - i * 2], r[14 - i * 2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);\n",
     "    if (whole) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[span + at[i]] = hs_left(r[i]);\n",
@@ -5307,7 +5307,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = level + 5; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -5315,7 +5315,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -5328,10 +5328,10 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -5625,7 +5625,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "        int left = 0;\n",
     "        for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the\n",
-    "        // number does not suit, some passes by constant digits also move the keys\n",
+    "        // number does not suit, passes by digits in which keys do not differ also move the keys\n",
     "        int more = left & 1;\n",
     "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes\n",
@@ -6132,21 +6132,21 @@ const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     HS_SORT, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     18u, 43u,
     hs_nvidia_sm90_auto_u32_v4_kernels,
     hs_nvidia_sm90_auto_u32_v4_steps,
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_v4_scratch, 4u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_nvidia_sm90_auto_u32_v4_opencl, 2101u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_nvidia_sm90_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -6982,7 +6982,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 256) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 8 * 1]);\n",
     "    } else {\n",
@@ -7268,7 +7268,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 1024) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 32 * 1]);\n",
     "    } else {\n",
@@ -7760,7 +7760,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 4096) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 128 * 1]);\n",
     "    } else {\n",
@@ -7782,14 +7782,14 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 7; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -7810,13 +7810,13 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 31);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 31);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 31);\n",
     "    if (whole) {\n",
@@ -7845,14 +7845,14 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 7; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -7887,7 +7887,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 31);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -7901,7 +7901,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 31);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 31);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 31);\n",
@@ -7940,14 +7940,14 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = lg_stride - 7; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[16];\n",
     "    hs_entry r[16];\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;\n",
@@ -7961,7 +7961,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[i], r[i + 4]);\n",
     "    hs_swap(r[0], r[2]);\n",
@@ -7976,7 +7976,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    hs_swap(r[10], r[8]);\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[15 - i * 2], r[14 - i * 2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);\n",
     "    if (whole) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) destination[span + at[i]] = hs_left(r[i]);\n",
@@ -7999,7 +7999,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = level + 5; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -8007,7 +8007,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -8020,10 +8020,10 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8045,7 +8045,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = level + 4; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
@@ -8053,7 +8053,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -8072,13 +8072,13 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8104,7 +8104,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = level + 3; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));\n",
@@ -8112,7 +8112,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -8143,7 +8143,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        r[7] = at[7] < keys ? hs_entered_again(destination[span + at[7]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -8157,7 +8157,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    hs_swap(r[4], r[5]);\n",
     "    hs_swap(r[6], r[7]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -8191,7 +8191,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int run = 4096 << level;\n",
     "    int lg_groups = level + 2; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    first = (first >> lg_stride << (lg_stride + 4)) + (first & (stride - 1));\n",
@@ -8199,7 +8199,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[16];\n",
     "    hs_entry r[16];\n",
     "    HS_UNROLL for (int i = 0; i < 16; i++) at[i] = x + i * stride + lane;\n",
@@ -8209,13 +8209,13 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        HS_UNROLL for (int i = 0; i < 16; i++) r[i] = at[i] < keys ? hs_entered_again(destination[span + at[i]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);\n",
     "    HS_UNROLL for (int i = 0; i < 2; i++) HS_UNROLL for (int j = 0; j < 4; j++) hs_swap(r[i * 8 + j], r[i * 8 + j + 4]);\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) HS_UNROLL for (int j = 0; j < 2; j++) hs_swap(r[i * 4 + j], r[i * 4 + j + 2]);\n",
     "    HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i * 2], r[i * 2 + 1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        HS_UNROLL for (int i = 0; i < 16; i++) destination[span + at[i]] = hs_left(r[i]);\n",
     "    } else {\n",
@@ -8402,7 +8402,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "\n",
     "    // clear: write 0 to the counters and to the second histograms\n",
     "    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;\n",
-    "    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups\n",
+    "    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch\n",
     "    for (int i = lane; i < 1 << bits; i += groups * 512)\n",
     "        words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;\n",
     "    hs_barrier();\n",
@@ -8631,7 +8631,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;\n",
     "    hs_barrier();\n",
     "\n",
-    "    // tile: determine the value that the first digit of its keys has, and the range of its keys\n",
+    "    // tile: find the value of the first digit that all of its keys share, and the range of its keys\n",
     "    int value = hs_to_int(tile_value[0]), valid;\n",
     "    int begin;\n",
     "    int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);\n",
@@ -9320,7 +9320,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        int left = 0;\n",
     "        for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the\n",
-    "        // number does not suit, some passes by constant digits also move the keys\n",
+    "        // number does not suit, passes by digits in which keys do not differ also move the keys\n",
     "        int more = left & 1;\n",
     "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes\n",
@@ -9563,7 +9563,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "\n",
     "    // clear: write 0 to the counters and to the second histograms\n",
     "    for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;\n",
-    "    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups\n",
+    "    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch\n",
     "    for (int i = lane; i < 1 << bits; i += groups * 512)\n",
     "        words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;\n",
     "    hs_barrier();\n",
@@ -9796,7 +9796,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;\n",
     "    hs_barrier();\n",
     "\n",
-    "    // tile: determine the value that the first digit of its keys has, and the range of its keys\n",
+    "    // tile: find the value of the first digit that all of its keys share, and the range of its keys\n",
     "    int value = hs_to_int(tile_value[0]), valid;\n",
     "    hs_i64 begin;\n",
     "    hs_u32 start = words[HS_FIRST_STARTS_2 + value];\n",
@@ -10639,21 +10639,21 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     37u, 102u,
     hs_nvidia_sm90_auto_u64_kernels,
     hs_nvidia_sm90_auto_u64_steps,
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_nvidia_sm90_auto_u64_opencl, 3919u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_nvidia_sm90_auto_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -11257,7 +11257,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 128) {\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 4 * 1]);\n",
     "    } else {\n",
@@ -11472,7 +11472,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 512) {\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 16 * 1]);\n",
     "    } else {\n",
@@ -11851,7 +11851,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "        hs_barrier();\n",
     "    }\n",
     "\n",
-    "    // store: in linear order, nothing at or beyond n\n",
+    "    // store: write the keys in linear order, none at or beyond n\n",
     "    if (count >= 2048) {\n",
     "        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 64 * 1]);\n",
     "    } else {\n",
@@ -11873,14 +11873,14 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 7; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -11901,13 +11901,13 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    r[2] = hs_entry_shuffle_xor(r[2], 31);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[3], r[2]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[2] = hs_entry_shuffle_xor(r[2], 31);\n",
     "    r[3] = hs_entry_shuffle_xor(r[3], 31);\n",
     "    if (whole) {\n",
@@ -11936,14 +11936,14 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = lg_stride - 7; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    bool whole = keys == 2 * run;\n",
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
+    "    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes\n",
     "    int at[8];\n",
     "    hs_entry r[8];\n",
     "    at[0] = x + lane;\n",
@@ -11978,7 +11978,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    r[6] = hs_entry_shuffle_xor(r[6], 31);\n",
     "    r[7] = hs_entry_shuffle_xor(r[7], 31);\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[4]);\n",
     "    hs_swap(r[1], r[5]);\n",
     "    hs_swap(r[2], r[6]);\n",
@@ -11992,7 +11992,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    hs_swap(r[7], r[6]);\n",
     "    hs_swap(r[5], r[4]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    r[4] = hs_entry_shuffle_xor(r[4], 31);\n",
     "    r[5] = hs_entry_shuffle_xor(r[5], 31);\n",
     "    r[6] = hs_entry_shuffle_xor(r[6], 31);\n",
@@ -12030,7 +12030,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 4; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));\n",
@@ -12038,7 +12038,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[2];\n",
     "    hs_entry r[2];\n",
     "    at[0] = x + lane;\n",
@@ -12051,10 +12051,10 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "        r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[1]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -12076,7 +12076,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    int run = 2048 << level;\n",
     "    int lg_groups = level + 3; // log2 of the work-groups per span\n",
     "    int span = (hs_group_id() >> lg_groups) * (2 * run);\n",
-    "    if (span + run >= hs_n()) return; // a run without a partner\n",
+    "    if (span + run >= hs_n()) return; // the span has only one run, which is sorted\n",
     "    int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;\n",
     "    int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;\n",
     "    first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));\n",
@@ -12084,7 +12084,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    int lane = hs_lane_id();\n",
     "    int x = first + hs_subgroup_id() * 32;\n",
     "\n",
-    "    // load: the rows\n",
+    "    // load: read the rows\n",
     "    int at[4];\n",
     "    hs_entry r[4];\n",
     "    at[0] = x + lane;\n",
@@ -12103,13 +12103,13 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "        r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;\n",
     "    }\n",
     "\n",
-    "    // merge: the column, in registers\n",
+    "    // merge: merge the column in registers\n",
     "    hs_swap(r[0], r[2]);\n",
     "    hs_swap(r[1], r[3]);\n",
     "    hs_swap(r[0], r[1]);\n",
     "    hs_swap(r[2], r[3]);\n",
     "\n",
-    "    // store: the rows\n",
+    "    // store: write the rows\n",
     "    if (whole) {\n",
     "        destination[span + at[0]] = hs_left(r[0]);\n",
     "        destination[span + at[1]] = hs_left(r[1]);\n",
@@ -12370,7 +12370,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "        int left = 0;\n",
     "        for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);\n",
     "        // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the\n",
-    "        // number does not suit, some passes by constant digits also move the keys\n",
+    "        // number does not suit, passes by digits in which keys do not differ also move the keys\n",
     "        int more = left & 1;\n",
     "        if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;\n",
     "        if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes\n",
@@ -12877,21 +12877,21 @@ const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     HS_SORT, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    2048u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    2048u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     18u, 68u,
     hs_nvidia_sm90_auto_u64_v4_kernels,
     hs_nvidia_sm90_auto_u64_v4_steps,
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_v4_scratch, 4u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_nvidia_sm90_auto_u64_v4_opencl, 1840u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u, /* words of its report, and words a key */
+    0u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_nvidia_sm90_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -12985,7 +12985,7 @@ static const char *const hs_nvidia_sm90_digest_u32_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -13017,12 +13017,12 @@ static const char *const hs_nvidia_sm90_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13038,7 +13038,7 @@ static const char *const hs_nvidia_sm90_digest_u32_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -13068,12 +13068,12 @@ static const char *const hs_nvidia_sm90_digest_u32_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13081,7 +13081,7 @@ static const char *const hs_nvidia_sm90_digest_u32_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -13095,21 +13095,21 @@ const hs_sort hs_nvidia_sm90_digest_u32 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_nvidia_sm90_digest_u32_kernels,
     hs_nvidia_sm90_digest_u32_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_nvidia_sm90_digest_u32_opencl, 166u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_nvidia_sm90_digest_u32_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -13207,7 +13207,7 @@ static const char *const hs_nvidia_sm90_digest_u32_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -13239,12 +13239,12 @@ static const char *const hs_nvidia_sm90_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13272,7 +13272,7 @@ static const char *const hs_nvidia_sm90_digest_u32_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -13302,12 +13302,12 @@ static const char *const hs_nvidia_sm90_digest_u32_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13316,7 +13316,7 @@ static const char *const hs_nvidia_sm90_digest_u32_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -13330,21 +13330,21 @@ const hs_sort hs_nvidia_sm90_digest_u32_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_nvidia_sm90_digest_u32_v4_kernels,
     hs_nvidia_sm90_digest_u32_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_nvidia_sm90_digest_u32_v4_opencl, 183u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_nvidia_sm90_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -13438,7 +13438,7 @@ static const char *const hs_nvidia_sm90_digest_u64_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -13470,12 +13470,12 @@ static const char *const hs_nvidia_sm90_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13492,7 +13492,7 @@ static const char *const hs_nvidia_sm90_digest_u64_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -13522,12 +13522,12 @@ static const char *const hs_nvidia_sm90_digest_u64_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13536,7 +13536,7 @@ static const char *const hs_nvidia_sm90_digest_u64_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -13550,21 +13550,21 @@ const hs_sort hs_nvidia_sm90_digest_u64 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 0u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_nvidia_sm90_digest_u64_kernels,
     hs_nvidia_sm90_digest_u64_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_nvidia_sm90_digest_u64_opencl, 168u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_nvidia_sm90_digest_u64_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
@@ -13662,7 +13662,7 @@ static const char *const hs_nvidia_sm90_digest_u64_v4_opencl[] = {
     "#define hs_store_line(to, i, lines, first) *(__global ulong8 *)((to) + (i)) = *(__local ulong8 *)((lines) + (first));\n",
     "#endif\n",
     "#define hs_subgroup_id() ((int)get_local_id(0))\n",
-    "// report: the first word of each part of report[]\n",
+    "// the index in report[] of the first word of each part\n",
     "#define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order\n",
     "#define HS_REPORT_BEYOND 6 // the hash of the elements beyond n\n",
     "#define HS_REPORT_COUNT 7\n",
@@ -13694,12 +13694,12 @@ static const char *const hs_nvidia_sm90_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();\n",
     "\n",
-    "    // clear: the sums of this work-group\n",
+    "    // clear: write 0 to the sums of this work-group\n",
     "    for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the key, then its value\n",
+    "        // hash: hash the key, then also its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13728,7 +13728,7 @@ static const char *const hs_nvidia_sm90_digest_u64_v4_opencl[] = {
     "        }\n",
     "    }\n",
     "\n",
-    "    // report: the sums of all lanes\n",
+    "    // report: add the sums of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], key_a);\n",
     "    hs_local_atomic_add(sums[1], key_b);\n",
     "    hs_local_atomic_add(sums[2], both_a);\n",
@@ -13758,12 +13758,12 @@ static const char *const hs_nvidia_sm90_digest_u64_v4_opencl[] = {
     "    if (tile_begin >= tiles) return;\n",
     "    int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;\n",
     "\n",
-    "    // clear: the sum of this work-group\n",
+    "    // clear: write 0 to the sum of this work-group\n",
     "    for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;\n",
     "    hs_barrier();\n",
     "    hs_u32 hash = 0u;\n",
     "    for (int i = begin + hs_local_id(); i < end; i += 256) {\n",
-    "        // hash: the position, then the key and its value\n",
+    "        // hash: hash the position, then the key and its value\n",
     "        hs_key raw = hs_raw_in(source[i]);\n",
     "        hs_u32 a = 2654435769u, b = 2135587861u;\n",
     "        { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }\n",
@@ -13773,7 +13773,7 @@ static const char *const hs_nvidia_sm90_digest_u64_v4_opencl[] = {
     "        hash += a ^ b;\n",
     "    }\n",
     "\n",
-    "    // report: the sum of all lanes\n",
+    "    // report: add the sum of all lanes to the report\n",
     "    hs_local_atomic_add(sums[0], hash);\n",
     "    hs_barrier();\n",
     "    for (int w = hs_local_id(); w < 1; w += 256)\n",
@@ -13787,21 +13787,21 @@ const hs_sort hs_nvidia_sm90_digest_u64_v4 = {
     HS_DIGEST, 1u, /* elements of an item */
     8u, 4u, /* bytes of a key, of a value */
     0u, 64u, /* the bits that are sorted by */
-    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    4096u, /* keys of a block */
-    0u, /* keys as pairs of words */
+    0u, 0u, 0u, 0u, /* key_transform, bit_range, device_count, index */
+    4096u, /* keys that a work-group sorts */
+    0u, /* 1: a 64-bit key is processed as two words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 3u,
     hs_nvidia_sm90_digest_u64_v4_kernels,
     hs_nvidia_sm90_digest_u64_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
-    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* where the status words are */
     hs_nvidia_sm90_digest_u64_v4_opencl, 185u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u, /* words of its report, and words a key */
+    8u, 0u, /* words of a report: a fixed number, and a number for each key */
     hs_nvidia_sm90_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
     0, /* the sort whose kernels are compiled first */
     HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */

@@ -262,7 +262,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 512) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 64] = hs_left(tile[first + i * 64]);
     } else {
@@ -563,7 +563,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 2048) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 64] = hs_left(tile[first + i * 64]);
     } else {
@@ -1070,7 +1070,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 8192) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 64] = hs_left(tile[first + i * 64]);
     } else {
@@ -1100,14 +1100,14 @@ void main()
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1121,10 +1121,10 @@ void main()
     }
     r[1] = hs_entry_shuffle_xor(r[1], 63);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     r[1] = hs_entry_shuffle_xor(r[1], 63);
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
@@ -1158,14 +1158,14 @@ void main()
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1186,13 +1186,13 @@ void main()
     r[2] = hs_entry_shuffle_xor(r[2], 63);
     r[3] = hs_entry_shuffle_xor(r[3], 63);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 63);
     r[3] = hs_entry_shuffle_xor(r[3], 63);
     if (whole) {
@@ -1231,14 +1231,14 @@ void main()
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1273,7 +1273,7 @@ void main()
     r[6] = hs_entry_shuffle_xor(r[6], 63);
     r[7] = hs_entry_shuffle_xor(r[7], 63);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1287,7 +1287,7 @@ void main()
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 63);
     r[5] = hs_entry_shuffle_xor(r[5], 63);
     r[6] = hs_entry_shuffle_xor(r[6], 63);
@@ -1690,7 +1690,7 @@ void main()
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes

@@ -251,7 +251,7 @@ __kernel void block_sort_1(__global const hs_stored_key *source, __global hs_sto
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 512) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);
     } else {
@@ -537,7 +537,7 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_sto
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 2048) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);
     } else {
@@ -1029,7 +1029,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_st
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 8192) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 64] = hs_left(tile[first + i * 64]);
     } else {
@@ -1050,14 +1050,14 @@ __kernel void flip_1(__global hs_stored_key *destination, int n, int argument)
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1071,10 +1071,10 @@ __kernel void flip_1(__global hs_stored_key *destination, int n, int argument)
     }
     r[1] = hs_entry_shuffle_xor(r[1], 63);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     r[1] = hs_entry_shuffle_xor(r[1], 63);
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
@@ -1098,14 +1098,14 @@ __kernel void flip_2(__global hs_stored_key *destination, int n, int argument)
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1126,13 +1126,13 @@ __kernel void flip_2(__global hs_stored_key *destination, int n, int argument)
     r[2] = hs_entry_shuffle_xor(r[2], 63);
     r[3] = hs_entry_shuffle_xor(r[3], 63);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 63);
     r[3] = hs_entry_shuffle_xor(r[3], 63);
     if (whole) {
@@ -1161,14 +1161,14 @@ __kernel void flip_3(__global hs_stored_key *destination, int n, int argument)
     int run = 8192 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1203,7 +1203,7 @@ __kernel void flip_3(__global hs_stored_key *destination, int n, int argument)
     r[6] = hs_entry_shuffle_xor(r[6], 63);
     r[7] = hs_entry_shuffle_xor(r[7], 63);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1217,7 +1217,7 @@ __kernel void flip_3(__global hs_stored_key *destination, int n, int argument)
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 63);
     r[5] = hs_entry_shuffle_xor(r[5], 63);
     r[6] = hs_entry_shuffle_xor(r[6], 63);
@@ -1255,7 +1255,7 @@ __kernel void half_1(__global hs_stored_key *destination, int n, int argument)
     int run = 8192 << level;
     int lg_groups = level + 5; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
@@ -1263,7 +1263,7 @@ __kernel void half_1(__global hs_stored_key *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 64;
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1276,10 +1276,10 @@ __kernel void half_1(__global hs_stored_key *destination, int n, int argument)
         r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1552,7 +1552,7 @@ __kernel void starts(__global uint *words, int n, int argument)
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes

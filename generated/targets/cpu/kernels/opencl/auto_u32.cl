@@ -139,7 +139,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
 {
     __local hs_key tile[34816];
 
-    // block: `count` keys from `start` on; `width` slots are sorted
+    // block: `count` keys from index `start` on; `width` slots are sorted, at least as many as keys
     int size = 4096 << (hs_argument() & 255);
     int start = hs_group_id() * size;
     if (start >= hs_n()) return;
@@ -148,10 +148,10 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
 
     for (int first = 0; first < width; first += 256) {
         int at = first / 256 * 272, keys = count - first < 256 ? count - first : 256;
-        // pad: slots without a key, and the row after the run
+        // pad: store greatest keys to slots without a key, and to the row after the run
         for (int i = keys > 0 ? keys : 0; i < 272; i++) tile[at + i] = HS_GREATEST;
         if (keys <= 0) continue;
-        // load: a run of 16 rows
+        // load: read a run of 16 rows
         hs_row r[16];
         if (keys == 256) {
             HS_UNROLL for (int i = 0; i < 16; i++) r[i] = hs_row_twiddle_in(hs_row_load(source[start + first + i * 16]));
@@ -160,7 +160,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             HS_UNROLL for (int i = 0; i < 16; i++) r[i] = hs_row_load(tile[at + i * 16]);
         }
 
-        // sort: each column of the run; then transpose, so that columns become rows
+        // sort: sort each column of the run; then transpose, so that columns become rows
         HS_UNROLL for (int i = 0; i < 8; i++) hs_row_swap(r[i], r[i + 8]);
         HS_UNROLL for (int i = 0; i < 2; i++) HS_UNROLL for (int j = 0; j < 4; j++) hs_row_swap(r[i * 8 + j], r[i * 8 + j + 4]);
         HS_UNROLL for (int i = 0; i < 4; i++) hs_row_swap(r[i + 4], r[i + 8]);
@@ -185,7 +185,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             HS_UNROLL for (int i = 0; i < 16; i++) r[i] = t[i];
         }
 
-        // merge: rows, until the run is sorted
+        // merge: merge the rows until the run is sorted
         HS_UNROLL for (int pair = 0; pair < 8; pair++) {
             hs_row t[1];
             t[0] = hs_row_reverse(r[pair * 2 + 1 - 0]);
@@ -271,7 +271,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
         HS_UNROLL for (int i = 0; i < 16; i++) hs_row_store(tile[at + i * 16], r[i]);
     }
 
-    // merge: pairs of runs, 4 chains of `length` outputs at a time
+    // merge: merge pairs of runs, 4 chains of `length` outputs at a time
     int from = 0, to = 17408;
     for (int run = 256; run < width; run *= 2) {
         int pairs = width / (2 * run), cuts = pairs < 4 ? 4 / pairs : 1, length = 2 * run / cuts;
@@ -322,7 +322,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
         to = next;
     }
 
-    // store: the keys of the block
+    // store: write the keys of the block
     int i = 0;
     for (; i + 16 <= count; i += 16)
         hs_row_store(destination[start + i], hs_row_twiddle_out(hs_row_load(tile[from + i])));
@@ -385,7 +385,7 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
     }
 
     // chains: find where each chain starts in the first run
-    int length = (end - begin) / 64 * 16; // outputs of a chain
+    int length = (end - begin) / 64 * 16; // the number of outputs of a chain
     int a0 = first, a1 = begin + 1 * length - (end - last), a2 = begin + 2 * length - (end - last), a3 = begin + 3 * length - (end - last);
     if (a1 < a0) a1 = a0;
     {

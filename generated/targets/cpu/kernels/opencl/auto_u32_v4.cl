@@ -148,7 +148,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
     int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
     int count = hs_n() - start, lane = hs_lane_id(), slab = hs_subgroup_id();
-    // the least slabs, a power of two, that hold the keys of this block
+    // the least number of slabs, a power of two, that holds the keys of this block
     int slabs = 2, lg_column = 4;
     for (; slabs < 16 && slabs * 128 < count; slabs *= 2) lg_column++;
     int column = slabs * 8, first = slab * 128 + lane;
@@ -184,9 +184,9 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
     }
     hs_barrier();
 
-    // merge: runs of rows until each run is a column, then the sorted columns of lanes
+    // merge: merge runs of rows until each run is a column, then merge the sorted columns of lanes
     for (int run = 8; run < column * 16; run *= 2) {
-        int lanes = run / column; // 0: runs of rows
+        int lanes = run / column; // 0 while runs of rows are merged
         int size = lanes > 0 ? column : 2 * run, chunk = lanes > 0 ? column / 4 : run / 4;
         // compare each row with its mirror row, then run half stages
         if (slab < slabs) {
@@ -289,7 +289,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n; the keys of a row are in one column
+    // store: write the keys in linear order, none at or beyond n; the keys of a row are in one column
     if (slab < slabs) {
         if (count >= slabs * 128) {
             HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + ((slab * 128 + i * 16) >> lg_column) * 17]);

@@ -138,7 +138,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
 {
     __local hs_key tile[18432];
 
-    // block: `count` keys from `start` on; `width` slots are sorted
+    // block: `count` keys from index `start` on; `width` slots are sorted, at least as many as keys
     int size = 4096 << (hs_argument() & 255);
     int start = hs_group_id() * size;
     if (start >= hs_n()) return;
@@ -147,10 +147,10 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
 
     for (int first = 0; first < width; first += 64) {
         int at = first / 64 * 72, keys = count - first < 64 ? count - first : 64;
-        // pad: slots without a key, and the row after the run
+        // pad: store greatest keys to slots without a key, and to the row after the run
         for (int i = keys > 0 ? keys : 0; i < 72; i++) tile[at + i] = HS_GREATEST;
         if (keys <= 0) continue;
-        // load: a run of 8 rows
+        // load: read a run of 8 rows
         hs_row r[8];
         if (keys == 64) {
             HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_row_twiddle_in(hs_row_load(source[start + first + i * 8]));
@@ -159,7 +159,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_row_load(tile[at + i * 8]);
         }
 
-        // sort: each column of the run; then transpose, so that columns become rows
+        // sort: sort each column of the run; then transpose, so that columns become rows
         hs_row_swap(r[0], r[4]);
         hs_row_swap(r[1], r[5]);
         hs_row_swap(r[2], r[6]);
@@ -190,7 +190,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             HS_UNROLL for (int i = 0; i < 8; i++) r[i] = t[i];
         }
 
-        // merge: rows, until the run is sorted
+        // merge: merge the rows until the run is sorted
         HS_UNROLL for (int pair = 0; pair < 4; pair++) {
             hs_row t[1];
             t[0] = hs_row_reverse(r[pair * 2 + 1 - 0]);
@@ -252,7 +252,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
         HS_UNROLL for (int i = 0; i < 8; i++) hs_row_store(tile[at + i * 8], r[i]);
     }
 
-    // merge: pairs of runs, 4 chains of `length` outputs at a time
+    // merge: merge pairs of runs, 4 chains of `length` outputs at a time
     int from = 0, to = 9216;
     for (int run = 64; run < width; run *= 2) {
         int pairs = width / (2 * run), cuts = pairs < 4 ? 4 / pairs : 1, length = 2 * run / cuts;
@@ -302,7 +302,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
         to = next;
     }
 
-    // store: the keys of the block
+    // store: write the keys of the block
     int i = 0;
     for (; i + 8 <= count; i += 8)
         hs_row_store(destination[start + i], hs_row_twiddle_out(hs_row_load(tile[from + i])));
@@ -365,7 +365,7 @@ __kernel void path(__global const hs_stored_key *from, __global hs_stored_key *t
     }
 
     // chains: find where each chain starts in the first run
-    int length = (end - begin) / 32 * 8; // outputs of a chain
+    int length = (end - begin) / 32 * 8; // the number of outputs of a chain
     int a0 = first, a1 = begin + 1 * length - (end - last), a2 = begin + 2 * length - (end - last), a3 = begin + 3 * length - (end - last);
     if (a1 < a0) a1 = a0;
     {

@@ -21,7 +21,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels to end: this kernel may start while they run
+// wait until all preceding kernels have ended: this kernel may be launched earlier
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -40,7 +40,7 @@ typedef unsigned long long hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// the sum of two keys, which wraps around; a key from its low and its high word
+// hs_key_add: the sum of two keys, which wraps around; hs_make_key: a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -562,7 +562,7 @@ HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, 
     hs_barrier();
 
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 256) {
         HS_UNROLL for (int i = 0; i < 4; i++) destination[start + hs_subgroup_id() + i * 64] = hs_left(tile[hs_subgroup_id() + i * 64]);
     } else {
@@ -1260,7 +1260,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source
     hs_barrier();
 
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         HS_UNROLL for (int i = 0; i < 4; i++) destination[start + hs_subgroup_id() + i * 256] = hs_left(tile[hs_subgroup_id() + i * 256]);
     } else {
@@ -1277,13 +1277,13 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_pair *destination, int n, int ar
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -1296,10 +1296,10 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_pair *destination, int n, int ar
         r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1319,13 +1319,13 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_pair *destination, int n, int ar
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -1344,13 +1344,13 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_pair *destination, int n, int ar
         r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1373,14 +1373,14 @@ HS_KERNEL void __launch_bounds__(256) half_1(hs_pair *destination, int n, int ar
     int run = 1024 << level;
     int lg_groups = level + 2; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
     int x = first + hs_subgroup_id();
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -1393,10 +1393,10 @@ HS_KERNEL void __launch_bounds__(256) half_1(hs_pair *destination, int n, int ar
         r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1415,14 +1415,14 @@ HS_KERNEL void __launch_bounds__(256) half_2(hs_pair *destination, int n, int ar
     int run = 1024 << level;
     int lg_groups = level + 1; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
     bool whole = first + 256 + 3 * stride <= keys;
     int x = first + hs_subgroup_id();
 
-    // load: the rows
+    // load: read the rows
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -1441,13 +1441,13 @@ HS_KERNEL void __launch_bounds__(256) half_2(hs_pair *destination, int n, int ar
         r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[2], r[3]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1606,7 +1606,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int arg
     }
     hs_barrier();
 
-    // store: adjacent keys by adjacent lanes
+    // store: write the keys; adjacent lanes write adjacent keys
     for (int i = hs_subgroup_id(); i < 1024; i += 256) {
         if (i < end) destination[start + i] = hs_left(tile[i]);
     }

@@ -448,7 +448,7 @@ void main()
     hs_barrier();
 
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 128) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + hs_subgroup_id() + i * 16] = hs_left(tile[hs_subgroup_id() + i * 16]);
     } else {
@@ -1066,7 +1066,7 @@ void main()
     hs_barrier();
 
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 512) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + hs_subgroup_id() + i * 64] = hs_left(tile[hs_subgroup_id() + i * 64]);
     } else {
@@ -1981,7 +1981,7 @@ void main()
     hs_barrier();
 
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 2048) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + hs_subgroup_id() + i * 256] = hs_left(tile[hs_subgroup_id() + i * 256]);
     } else {
@@ -2011,13 +2011,13 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -2030,10 +2030,10 @@ void main()
         r[1] = at[1] < keys ? hs_entered_again(destination[destination_first + span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2066,13 +2066,13 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -2091,13 +2091,13 @@ void main()
         r[3] = at[3] < keys ? hs_entered_again(destination[destination_first + span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2134,13 +2134,13 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x;
@@ -2171,7 +2171,7 @@ void main()
         r[7] = at[7] < keys ? hs_entered_again(destination[destination_first + span + at[7]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -2185,7 +2185,7 @@ void main()
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2229,14 +2229,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = level + 3; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
     int x = first + hs_subgroup_id();
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -2249,10 +2249,10 @@ void main()
         r[1] = at[1] < keys ? hs_entered_again(destination[destination_first + span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2284,14 +2284,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = level + 2; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
     bool whole = first + 256 + 3 * stride <= keys;
     int x = first + hs_subgroup_id();
 
-    // load: the rows
+    // load: read the rows
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -2310,13 +2310,13 @@ void main()
         r[3] = at[3] < keys ? hs_entered_again(destination[destination_first + span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[2], r[3]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2352,14 +2352,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = level + 1; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
     bool whole = first + 256 + 7 * stride <= keys;
     int x = first + hs_subgroup_id();
 
-    // load: the rows
+    // load: read the rows
     int at[8];
     hs_entry r[8];
     at[0] = x;
@@ -2390,7 +2390,7 @@ void main()
         r[7] = at[7] < keys ? hs_entered_again(destination[destination_first + span + at[7]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -2404,7 +2404,7 @@ void main()
     hs_swap(r[4], r[5]);
     hs_swap(r[6], r[7]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2613,7 +2613,7 @@ void main()
     }
     hs_barrier();
 
-    // store: adjacent keys by adjacent lanes
+    // store: write the keys; adjacent lanes write adjacent keys
     for (int i = hs_subgroup_id(); i < 2048; i += 256) {
         if (i < end) destination[destination_first + start + i] = hs_left(tile[i]);
     }

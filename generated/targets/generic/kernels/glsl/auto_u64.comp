@@ -449,7 +449,7 @@ void main()
     hs_barrier();
 
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 128) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + hs_subgroup_id() + i * 16] = hs_left(tile[hs_subgroup_id() + i * 16]);
     } else {
@@ -1067,7 +1067,7 @@ void main()
     hs_barrier();
 
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 512) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + hs_subgroup_id() + i * 64] = hs_left(tile[hs_subgroup_id() + i * 64]);
     } else {
@@ -1982,7 +1982,7 @@ void main()
     hs_barrier();
 
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 2048) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + hs_subgroup_id() + i * 256] = hs_left(tile[hs_subgroup_id() + i * 256]);
     } else {
@@ -2012,13 +2012,13 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -2031,10 +2031,10 @@ void main()
         r[1] = at[1] < keys ? hs_entered_again(destination[destination_first + span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2067,13 +2067,13 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -2092,13 +2092,13 @@ void main()
         r[3] = at[3] < keys ? hs_entered_again(destination[destination_first + span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2135,13 +2135,13 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int x = first + hs_subgroup_id();
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x;
@@ -2172,7 +2172,7 @@ void main()
         r[7] = at[7] < keys ? hs_entered_again(destination[destination_first + span + at[7]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -2186,7 +2186,7 @@ void main()
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2230,14 +2230,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = level + 3; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
     bool whole = first + 256 + 1 * stride <= keys;
     int x = first + hs_subgroup_id();
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x;
@@ -2250,10 +2250,10 @@ void main()
         r[1] = at[1] < keys ? hs_entered_again(destination[destination_first + span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2285,14 +2285,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = level + 2; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
     bool whole = first + 256 + 3 * stride <= keys;
     int x = first + hs_subgroup_id();
 
-    // load: the rows
+    // load: read the rows
     int at[4];
     hs_entry r[4];
     at[0] = x;
@@ -2311,13 +2311,13 @@ void main()
         r[3] = at[3] < keys ? hs_entered_again(destination[destination_first + span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[2], r[3]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2353,14 +2353,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = level + 1; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
     bool whole = first + 256 + 7 * stride <= keys;
     int x = first + hs_subgroup_id();
 
-    // load: the rows
+    // load: read the rows
     int at[8];
     hs_entry r[8];
     at[0] = x;
@@ -2391,7 +2391,7 @@ void main()
         r[7] = at[7] < keys ? hs_entered_again(destination[destination_first + span + at[7]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -2405,7 +2405,7 @@ void main()
     hs_swap(r[4], r[5]);
     hs_swap(r[6], r[7]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -2614,7 +2614,7 @@ void main()
     }
     hs_barrier();
 
-    // store: adjacent keys by adjacent lanes
+    // store: write the keys; adjacent lanes write adjacent keys
     for (int i = hs_subgroup_id(); i < 2048; i += 256) {
         if (i < end) destination[destination_first + start + i] = hs_left(tile[i]);
     }

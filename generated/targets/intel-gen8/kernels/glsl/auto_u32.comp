@@ -520,7 +520,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 128) {
         destination[destination_first + start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 8 * 1]);
         destination[destination_first + start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 8 * 1]);
@@ -1239,7 +1239,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 512) {
         destination[destination_first + start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 1]);
         destination[destination_first + start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 32 * 1]);
@@ -2233,7 +2233,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 2048) {
         destination[destination_first + start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 1]);
         destination[destination_first + start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 128 * 1]);
@@ -2277,14 +2277,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -2298,10 +2298,10 @@ void main()
     }
     r[1] = hs_entry_shuffle_xor(r[1], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     r[1] = hs_entry_shuffle_xor(r[1], 15);
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
@@ -2335,14 +2335,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -2363,13 +2363,13 @@ void main()
     r[2] = hs_entry_shuffle_xor(r[2], 15);
     r[3] = hs_entry_shuffle_xor(r[3], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 15);
     r[3] = hs_entry_shuffle_xor(r[3], 15);
     if (whole) {
@@ -2408,14 +2408,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -2450,7 +2450,7 @@ void main()
     r[6] = hs_entry_shuffle_xor(r[6], 15);
     r[7] = hs_entry_shuffle_xor(r[7], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -2464,7 +2464,7 @@ void main()
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 15);
     r[5] = hs_entry_shuffle_xor(r[5], 15);
     r[6] = hs_entry_shuffle_xor(r[6], 15);
@@ -2513,14 +2513,14 @@ void main()
     int run = 2048 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[16];
     hs_entry r[16];
     at[0] = x + lane;
@@ -2583,7 +2583,7 @@ void main()
     r[14] = hs_entry_shuffle_xor(r[14], 15);
     r[15] = hs_entry_shuffle_xor(r[15], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[8]);
     hs_swap(r[1], r[9]);
     hs_swap(r[2], r[10]);
@@ -2617,7 +2617,7 @@ void main()
     hs_swap(r[11], r[10]);
     hs_swap(r[9], r[8]);
 
-    // store: the rows
+    // store: write the rows
     r[8] = hs_entry_shuffle_xor(r[8], 15);
     r[9] = hs_entry_shuffle_xor(r[9], 15);
     r[10] = hs_entry_shuffle_xor(r[10], 15);
@@ -2685,7 +2685,7 @@ void main()
     int run = 2048 << level;
     int lg_groups = level + 3; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
@@ -2693,7 +2693,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -2706,10 +2706,10 @@ void main()
         r[1] = at[1] < keys ? hs_entered_again(destination[destination_first + span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);

@@ -602,7 +602,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 256) {
         destination[destination_first + start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 16 * 1]);
         destination[destination_first + start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 16 * 1]);
@@ -1337,7 +1337,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         destination[destination_first + start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 64 * 1]);
         destination[destination_first + start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 64 * 1]);
@@ -1373,14 +1373,14 @@ void main()
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1394,10 +1394,10 @@ void main()
     }
     r[1] = hs_entry_shuffle_xor(r[1], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     r[1] = hs_entry_shuffle_xor(r[1], 15);
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
@@ -1431,14 +1431,14 @@ void main()
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1459,13 +1459,13 @@ void main()
     r[2] = hs_entry_shuffle_xor(r[2], 15);
     r[3] = hs_entry_shuffle_xor(r[3], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 15);
     r[3] = hs_entry_shuffle_xor(r[3], 15);
     if (whole) {
@@ -1504,14 +1504,14 @@ void main()
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1546,7 +1546,7 @@ void main()
     r[6] = hs_entry_shuffle_xor(r[6], 15);
     r[7] = hs_entry_shuffle_xor(r[7], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1560,7 +1560,7 @@ void main()
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 15);
     r[5] = hs_entry_shuffle_xor(r[5], 15);
     r[6] = hs_entry_shuffle_xor(r[6], 15);
@@ -1608,7 +1608,7 @@ void main()
     int run = 1024 << level;
     int lg_groups = level + 2; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
@@ -1616,7 +1616,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1629,10 +1629,10 @@ void main()
         r[1] = at[1] < keys ? hs_entered_again(destination[destination_first + span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -1664,7 +1664,7 @@ void main()
     int run = 1024 << level;
     int lg_groups = level + 1; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
@@ -1672,7 +1672,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows
+    // load: read the rows
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1691,13 +1691,13 @@ void main()
         r[3] = at[3] < keys ? hs_entered_again(destination[destination_first + span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[2], r[3]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -1733,7 +1733,7 @@ void main()
     int run = 1024 << level;
     int lg_groups = level; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
@@ -1741,7 +1741,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows
+    // load: read the rows
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1772,7 +1772,7 @@ void main()
         r[7] = at[7] < keys ? hs_entered_again(destination[destination_first + span + at[7]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1786,7 +1786,7 @@ void main()
     hs_swap(r[4], r[5]);
     hs_swap(r[6], r[7]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);

@@ -605,7 +605,7 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 256) {
         destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 16 * 1]);
         destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 16 * 1]);
@@ -1325,7 +1325,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 64 * 1]);
         destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 64 * 1]);
@@ -1352,14 +1352,14 @@ __kernel void flip_1(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1373,10 +1373,10 @@ __kernel void flip_1(__global hs_pair *destination, int n, int argument)
     }
     r[1] = hs_entry_shuffle_xor(r[1], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     r[1] = hs_entry_shuffle_xor(r[1], 15);
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
@@ -1400,14 +1400,14 @@ __kernel void flip_2(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1428,13 +1428,13 @@ __kernel void flip_2(__global hs_pair *destination, int n, int argument)
     r[2] = hs_entry_shuffle_xor(r[2], 15);
     r[3] = hs_entry_shuffle_xor(r[3], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 15);
     r[3] = hs_entry_shuffle_xor(r[3], 15);
     if (whole) {
@@ -1463,14 +1463,14 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1505,7 +1505,7 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     r[6] = hs_entry_shuffle_xor(r[6], 15);
     r[7] = hs_entry_shuffle_xor(r[7], 15);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1519,7 +1519,7 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 15);
     r[5] = hs_entry_shuffle_xor(r[5], 15);
     r[6] = hs_entry_shuffle_xor(r[6], 15);
@@ -1557,7 +1557,7 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = level + 2; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
@@ -1565,7 +1565,7 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1578,10 +1578,10 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
         r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1603,7 +1603,7 @@ __kernel void half_2(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = level + 1; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
@@ -1611,7 +1611,7 @@ __kernel void half_2(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows
+    // load: read the rows
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1630,13 +1630,13 @@ __kernel void half_2(__global hs_pair *destination, int n, int argument)
         r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[2], r[3]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1662,7 +1662,7 @@ __kernel void half_3(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = level; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
@@ -1670,7 +1670,7 @@ __kernel void half_3(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 16;
 
-    // load: the rows
+    // load: read the rows
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1701,7 +1701,7 @@ __kernel void half_3(__global hs_pair *destination, int n, int argument)
         r[7] = at[7] < keys ? hs_entered_again(destination[span + at[7]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1715,7 +1715,7 @@ __kernel void half_3(__global hs_pair *destination, int n, int argument)
     hs_swap(r[4], r[5]);
     hs_swap(r[6], r[7]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);

@@ -671,7 +671,7 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 256) {
         destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 1]);
         destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 32 * 1]);
@@ -1480,7 +1480,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 1]);
         destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 128 * 1]);
@@ -1515,14 +1515,14 @@ __kernel void flip_1(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1536,10 +1536,10 @@ __kernel void flip_1(__global hs_pair *destination, int n, int argument)
     }
     r[1] = hs_entry_shuffle_xor(r[1], 7);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     r[1] = hs_entry_shuffle_xor(r[1], 7);
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
@@ -1563,14 +1563,14 @@ __kernel void flip_2(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1591,13 +1591,13 @@ __kernel void flip_2(__global hs_pair *destination, int n, int argument)
     r[2] = hs_entry_shuffle_xor(r[2], 7);
     r[3] = hs_entry_shuffle_xor(r[3], 7);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 7);
     r[3] = hs_entry_shuffle_xor(r[3], 7);
     if (whole) {
@@ -1626,14 +1626,14 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1668,7 +1668,7 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     r[6] = hs_entry_shuffle_xor(r[6], 7);
     r[7] = hs_entry_shuffle_xor(r[7], 7);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1682,7 +1682,7 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 7);
     r[5] = hs_entry_shuffle_xor(r[5], 7);
     r[6] = hs_entry_shuffle_xor(r[6], 7);
@@ -1720,7 +1720,7 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = level + 2; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
@@ -1728,7 +1728,7 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1741,10 +1741,10 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
         r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1766,7 +1766,7 @@ __kernel void half_2(__global hs_pair *destination, int n, int argument)
     int run = 1024 << level;
     int lg_groups = level + 1; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
@@ -1774,7 +1774,7 @@ __kernel void half_2(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 8;
 
-    // load: the rows
+    // load: read the rows
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1793,13 +1793,13 @@ __kernel void half_2(__global hs_pair *destination, int n, int argument)
         r[3] = at[3] < keys ? hs_entered_again(destination[span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[2], r[3]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);

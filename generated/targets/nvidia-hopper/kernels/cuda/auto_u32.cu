@@ -22,7 +22,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels to end: this kernel may start while they run
+// wait until all preceding kernels have ended: this kernel may be launched earlier
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -41,7 +41,7 @@ typedef unsigned int hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// the sum of two keys, which wraps around; a key from its low and its high word
+// hs_key_add: the sum of two keys, which wraps around; hs_make_key: a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -1088,7 +1088,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             hs_barrier();
             while (top > 0 && counts[3] >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by one digit more in each round; compare all bits in the last round
+            // rounds: compare one digit more of the keys in each round, and all bits in the last round
             int many = 8192 / (hs_n() / 2048 + 1) + 4;
             for (int round = 0; round < 3; round++) {
                 int low = round == 2 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1138,7 +1138,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -1361,7 +1361,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine the value that the first digit of its keys has, and the range of its keys
+    // tile: find the value of the first digit that all of its keys share, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1954,7 +1954,7 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
@@ -2187,7 +2187,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -2411,7 +2411,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine the value that the first digit of its keys has, and the range of its keys
+    // tile: find the value of the first digit that all of its keys share, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];

@@ -43,7 +43,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels to end: this kernel may start while they run
+// wait until all preceding kernels have ended: this kernel may be launched earlier
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -62,7 +62,7 @@ typedef unsigned int hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// the sum of two keys, which wraps around; a key from its low and its high word
+// hs_key_add: the sum of two keys, which wraps around; hs_make_key: a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -1158,7 +1158,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
             hs_barrier();
             while (top > 0 && counts[3] >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by one digit more in each round; compare all bits in the last round
+            // rounds: compare one digit more of the keys in each round, and all bits in the last round
             int many = 16384 / (hs_n() / 4096 + 1) + 4;
             for (int round = 0; round < 3; round++) {
                 int low = round == 2 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1478,17 +1478,17 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
         bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys would crowd bins
         int lowest = 0; // the lowest digit by which a pass runs
 
-        // choose: find the fewest digits after which buckets are small enough, or in order already
+        // choose: find the fewest digits for passes after which buckets are small enough, or are in order already
         bool frequent = (mixed[8] >> 31 != 0u); // some key is frequent
         int singles = hs_to_int(mixed[8] >> 16 & 32767u);
         int top = hs_to_int(mixed[9]); // the highest digit in which keys differ
-        // values: the number of distinct keys, estimated by the sample; 0 if unknown, or if a key has more copies than a
-        // work-group holds. each: the copies of a key
+        // values: the number of distinct keys, estimated from the sample; 0 if unknown, or if a key has more copies than a
+        // work-group holds. each: the estimated number of copies of each key
         int values = equal > 1u && equal <= 2048u ? 8388608 / hs_to_int(equal) : 0;
         int each = values > 0 ? hs_n() / values : 0;
         if (each > capacity) values = 0;
         for (int r = 0; r < 2 && r + 1 < top && lowest == 0; r++) {
-            int passed = 0, left = 0; // the digits in which keys differ, with a pass and without
+            int passed = 0, left = 0; // of the digits in which keys differ, the numbers of those with and without a pass
             for (int q = 0; q < 4; q++) {
                 if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);
                 else passed += hs_to_int(mixed[2 + q]);
@@ -1496,10 +1496,10 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
             hs_u32 unlike = mixed[6 + r];
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 2048 / (hs_n() / 4096 + 1))
                 || (r == 0 && top == 3 && unlike <= 214u)) && left > 1;
-            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits of the passes
-            // `same`: buckets are in order after the passes, since the sample has nearly all values, or since different values
-            // hardly ever share a bucket. A bucket of a frequent key and other keys would keep one work-group busy for long;
-            // singles estimates the number of other keys
+            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits that the passes sort by
+            // same: buckets are in order after the passes, because the sample has nearly all values, or because different
+            // values hardly ever share a bucket. A bucket that mixes a frequent key with other keys would keep one work-group
+            // busy for long; `singles` tells how many other keys to expect
             bool same = equal > 2048u && unlike == 0u && left > 0;
             if (frequent && hs_n() / 4096 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 64u && left > 0
@@ -1520,7 +1520,7 @@ HS_KERNEL void __launch_bounds__(512) ahead_starts_radix_few(hs_u32 *words, int 
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(mixed[2 + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
@@ -2616,7 +2616,7 @@ HS_KERNEL void __launch_bounds__(512) starts_radix_many(hs_u32 *words, int n, in
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes

@@ -22,7 +22,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels to end: this kernel may start while they run
+// wait until all preceding kernels have ended: this kernel may be launched earlier
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -41,7 +41,7 @@ typedef unsigned long long hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// the sum of two keys, which wraps around; a key from its low and its high word
+// hs_key_add: the sum of two keys, which wraps around; hs_make_key: a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) ((hs_key)(low) | (hs_key)(high) << 32)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -1123,7 +1123,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
             hs_barrier();
             while (top > 0 && (top * 8 < 32 ? counts[4] : counts[5]) >> (top * 8 & 31) == 0u) top--;
 
-            // rounds: compare keys by one digit more in each round; compare all bits in the last round
+            // rounds: compare one digit more of the keys in each round, and all bits in the last round
             int many = 8192 / (hs_n() / 2048 + 1) + 4;
             for (int round = 0; round < 4; round++) {
                 int low = round == 3 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
@@ -1179,7 +1179,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -1402,7 +1402,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_radix(const hs_stored_key
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine the value that the first digit of its keys has, and the range of its keys
+    // tile: find the value of the first digit that all of its keys share, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[HS_FIRST_TILES + value]);
@@ -1763,7 +1763,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
             for (int j = 0; j < 7; j++) if (j < hs_subgroup_id()) before += tops[j];
         }
         if (crowded[0] > 48u * hs_to_u32(valid)) {
-            // crowded: add the range to a list, and store its keys in the form that passes leave
+            // crowded: add the range to a list, and store its keys as a pass would, without the key transform of the partitions
             HS_UNROLL for (int b = 0; b < 3; b++) {
                 if (b * 4 > 0 && b * 4 * 256 >= valid) break;
                 if ((b * 4 + 4 < 10 ? b * 4 + 4 : 10) * 256 <= valid) {
@@ -1957,7 +1957,7 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
@@ -2214,17 +2214,17 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
         bool repeated = (equal > 1u && equal > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))); // equal keys would crowd bins
         int lowest = 0; // the lowest digit by which a pass runs
 
-        // choose: find the fewest digits after which buckets are small enough, or in order already
+        // choose: find the fewest digits for passes after which buckets are small enough, or are in order already
         bool frequent = (mixed[13] >> 31 != 0u); // some key is frequent
         int singles = hs_to_int(mixed[13] >> 16 & 32767u);
         int top = hs_to_int(mixed[14]); // the highest digit in which keys differ
-        // values: the number of distinct keys, estimated by the sample; 0 if unknown, or if a key has more copies than a
-        // work-group holds. each: the copies of a key
+        // values: the number of distinct keys, estimated from the sample; 0 if unknown, or if a key has more copies than a
+        // work-group holds. each: the estimated number of copies of each key
         int values = equal > 1u && equal <= 1024u ? 2097152 / hs_to_int(equal) : 0;
         int each = values > 0 ? hs_n() / values : 0;
         if (each > capacity) values = 0;
         for (int r = 0; r < 3 && r + 1 < top && lowest == 0; r++) {
-            int passed = 0, left = 0; // the digits in which keys differ, with a pass and without
+            int passed = 0, left = 0; // of the digits in which keys differ, the numbers of those with and without a pass
             for (int q = 0; q < 8; q++) {
                 if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);
                 else passed += hs_to_int(mixed[2 + q]);
@@ -2232,10 +2232,10 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
             hs_u32 unlike = mixed[10 + r];
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 1024 / (hs_n() / 2048 + 1))
                 || (r == 0 && top == 7 && unlike <= 66u)) && left > 1;
-            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits of the passes
-            // `same`: buckets are in order after the passes, since the sample has nearly all values, or since different values
-            // hardly ever share a bucket. A bucket of a frequent key and other keys would keep one work-group busy for long;
-            // singles estimates the number of other keys
+            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits that the passes sort by
+            // same: buckets are in order after the passes, because the sample has nearly all values, or because different
+            // values hardly ever share a bucket. A bucket that mixes a frequent key with other keys would keep one work-group
+            // busy for long; `singles` tells how many other keys to expect
             bool same = equal > 1024u && unlike == 0u && left > 0;
             if (frequent && hs_n() / 2048 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 32u && left > 0
@@ -2256,7 +2256,7 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(mixed[2 + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
@@ -2625,7 +2625,7 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_wide_radix(const hs_stored
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -2852,7 +2852,7 @@ HS_KERNEL void __launch_bounds__(512) second_histogram_wide_radix(const hs_store
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine the value that the first digit of its keys has, and the range of its keys
+    // tile: find the value of the first digit that all of its keys share, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     hs_i64 begin;
     hs_u32 start = words[HS_FIRST_STARTS_2 + value];

@@ -21,7 +21,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels to end: this kernel may start while they run
+// wait until all preceding kernels have ended: this kernel may be launched earlier
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -40,7 +40,7 @@ typedef unsigned int hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// the sum of two keys, which wraps around; a key from its low and its high word
+// hs_key_add: the sum of two keys, which wraps around; hs_make_key: a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -252,7 +252,7 @@ HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored_key *source, h
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 256) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 8 * 1]);
     } else {
@@ -535,7 +535,7 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored_key *source, 
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 32 * 1]);
     } else {
@@ -1024,7 +1024,7 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored_key *source,
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 4096) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 128 * 1]);
     } else {
@@ -1042,14 +1042,14 @@ HS_KERNEL void __launch_bounds__(128) flip_2(hs_pair *destination, int n, int ar
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1070,13 +1070,13 @@ HS_KERNEL void __launch_bounds__(128) flip_2(hs_pair *destination, int n, int ar
     r[2] = hs_entry_shuffle_xor(r[2], 31);
     r[3] = hs_entry_shuffle_xor(r[3], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 31);
     r[3] = hs_entry_shuffle_xor(r[3], 31);
     if (whole) {
@@ -1102,14 +1102,14 @@ HS_KERNEL void __launch_bounds__(128) flip_3(hs_pair *destination, int n, int ar
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1144,7 +1144,7 @@ HS_KERNEL void __launch_bounds__(128) flip_3(hs_pair *destination, int n, int ar
     r[6] = hs_entry_shuffle_xor(r[6], 31);
     r[7] = hs_entry_shuffle_xor(r[7], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1158,7 +1158,7 @@ HS_KERNEL void __launch_bounds__(128) flip_3(hs_pair *destination, int n, int ar
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 31);
     r[5] = hs_entry_shuffle_xor(r[5], 31);
     r[6] = hs_entry_shuffle_xor(r[6], 31);
@@ -1194,14 +1194,14 @@ HS_KERNEL void __launch_bounds__(128) flip_4(hs_pair *destination, int n, int ar
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[16];
     hs_entry r[16];
     HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;
@@ -1215,7 +1215,7 @@ HS_KERNEL void __launch_bounds__(128) flip_4(hs_pair *destination, int n, int ar
     }
     HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);
     HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[i], r[i + 4]);
     hs_swap(r[0], r[2]);
@@ -1230,7 +1230,7 @@ HS_KERNEL void __launch_bounds__(128) flip_4(hs_pair *destination, int n, int ar
     hs_swap(r[10], r[8]);
     HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[15 - i * 2], r[14 - i * 2]);
 
-    // store: the rows
+    // store: write the rows
     HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);
     if (whole) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[span + at[i]] = hs_left(r[i]);
@@ -1250,7 +1250,7 @@ HS_KERNEL void __launch_bounds__(128) half_1(hs_pair *destination, int n, int ar
     int run = 4096 << level;
     int lg_groups = level + 5; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
@@ -1258,7 +1258,7 @@ HS_KERNEL void __launch_bounds__(128) half_1(hs_pair *destination, int n, int ar
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1271,10 +1271,10 @@ HS_KERNEL void __launch_bounds__(128) half_1(hs_pair *destination, int n, int ar
         r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1566,7 +1566,7 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes

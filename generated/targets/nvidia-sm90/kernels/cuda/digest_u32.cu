@@ -10,7 +10,7 @@
 #else
 #define HS_KERNEL static __global__
 #endif
-// wait for the preceding kernels to end: this kernel may start while they run
+// wait until all preceding kernels have ended: this kernel may be launched earlier
 #if __CUDA_ARCH__ >= 900
 #define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
 #else
@@ -29,7 +29,7 @@ typedef unsigned int hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// the sum of two keys, which wraps around; a key from its low and its high word
+// hs_key_add: the sum of two keys, which wraps around; hs_make_key: a key from its low and its high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -59,7 +59,7 @@ typedef unsigned int hs_key;
 #define hs_store_line_fence()
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < (int)(64 / sizeof(hs_key)); x_++) (to)[(i) + x_] = (lines)[(first) + x_];
 #define hs_subgroup_id() ((int)threadIdx.x)
-// report: the first word of each part of report[]
+// the index in report[] of the first word of each part
 #define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order
 #define HS_REPORT_BEYOND 6 // the hash of the elements beyond n
 #define HS_REPORT_COUNT 7
@@ -92,12 +92,12 @@ HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32
     if (tile_begin >= tiles) return;
     int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();
 
-    // clear: the sums of this work-group
+    // clear: write 0 to the sums of this work-group
     for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;
     hs_barrier();
     hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;
     for (int i = begin + hs_local_id(); i < end; i += 256) {
-        // hash: the key, then its value
+        // hash: hash the key, then also its value
         hs_key raw = hs_raw_in(source[i]);
         hs_u32 a = 2654435769u, b = 2135587861u;
         { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
@@ -113,7 +113,7 @@ HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32
         }
     }
 
-    // report: the sums of all lanes
+    // report: add the sums of all lanes to the report
     hs_local_atomic_add(sums[0], key_a);
     hs_local_atomic_add(sums[1], key_b);
     hs_local_atomic_add(sums[2], both_a);
@@ -143,12 +143,12 @@ HS_KERNEL void __launch_bounds__(256) beyond(const hs_stored_key *source, hs_u32
     if (tile_begin >= tiles) return;
     int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;
 
-    // clear: the sum of this work-group
+    // clear: write 0 to the sum of this work-group
     for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;
     hs_barrier();
     hs_u32 hash = 0u;
     for (int i = begin + hs_local_id(); i < end; i += 256) {
-        // hash: the position, then the key and its value
+        // hash: hash the position, then the key and its value
         hs_key raw = hs_raw_in(source[i]);
         hs_u32 a = 2654435769u, b = 2135587861u;
         { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
@@ -156,7 +156,7 @@ HS_KERNEL void __launch_bounds__(256) beyond(const hs_stored_key *source, hs_u32
         hash += a ^ b;
     }
 
-    // report: the sum of all lanes
+    // report: add the sum of all lanes to the report
     hs_local_atomic_add(sums[0], hash);
     hs_barrier();
     for (int w = hs_local_id(); w < 1; w += 256)

@@ -264,7 +264,7 @@ __kernel void block_sort_1(__global const hs_stored_key *source, __global hs_pai
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 256) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 8 * 1]);
     } else {
@@ -550,7 +550,7 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 32 * 1]);
     } else {
@@ -1042,7 +1042,7 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 4096) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 128 * 1]);
     } else {
@@ -1064,14 +1064,14 @@ __kernel void flip_2(__global hs_pair *destination, int n, int argument)
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1092,13 +1092,13 @@ __kernel void flip_2(__global hs_pair *destination, int n, int argument)
     r[2] = hs_entry_shuffle_xor(r[2], 31);
     r[3] = hs_entry_shuffle_xor(r[3], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 31);
     r[3] = hs_entry_shuffle_xor(r[3], 31);
     if (whole) {
@@ -1127,14 +1127,14 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1169,7 +1169,7 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     r[6] = hs_entry_shuffle_xor(r[6], 31);
     r[7] = hs_entry_shuffle_xor(r[7], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1183,7 +1183,7 @@ __kernel void flip_3(__global hs_pair *destination, int n, int argument)
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 31);
     r[5] = hs_entry_shuffle_xor(r[5], 31);
     r[6] = hs_entry_shuffle_xor(r[6], 31);
@@ -1222,14 +1222,14 @@ __kernel void flip_4(__global hs_pair *destination, int n, int argument)
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[16];
     hs_entry r[16];
     HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;
@@ -1243,7 +1243,7 @@ __kernel void flip_4(__global hs_pair *destination, int n, int argument)
     }
     HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);
     HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[i], r[i + 4]);
     hs_swap(r[0], r[2]);
@@ -1258,7 +1258,7 @@ __kernel void flip_4(__global hs_pair *destination, int n, int argument)
     hs_swap(r[10], r[8]);
     HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[15 - i * 2], r[14 - i * 2]);
 
-    // store: the rows
+    // store: write the rows
     HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);
     if (whole) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[span + at[i]] = hs_left(r[i]);
@@ -1281,7 +1281,7 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
     int run = 4096 << level;
     int lg_groups = level + 5; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
@@ -1289,7 +1289,7 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1302,10 +1302,10 @@ __kernel void half_1(__global hs_pair *destination, int n, int argument)
         r[1] = at[1] < keys ? hs_entered_again(destination[span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[span + at[0]] = hs_left(r[0]);
         destination[span + at[1]] = hs_left(r[1]);
@@ -1599,7 +1599,7 @@ __kernel void starts(__global uint *words, int n, int argument)
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes

@@ -61,7 +61,7 @@ typedef uint hs_key;
 #define hs_store_line(to, i, lines, first) *(__global uint16 *)((to) + (i)) = *(__local uint16 *)((lines) + (first));
 #endif
 #define hs_subgroup_id() ((int)get_local_id(0))
-// report: the first word of each part of report[]
+// the index in report[] of the first word of each part
 #define HS_REPORT_SUMS 0 // two hashes of keys, two of keys with values, keys out of order, values out of order
 #define HS_REPORT_BEYOND 6 // the hash of the elements beyond n
 #define HS_REPORT_COUNT 7
@@ -93,12 +93,12 @@ __kernel void digest(__global const hs_stored_key *source, __global uint *report
     if (tile_begin >= tiles) return;
     int begin = tile_begin * 4096, end = tile_end < tiles ? tile_end * 4096 : hs_n();
 
-    // clear: the sums of this work-group
+    // clear: write 0 to the sums of this work-group
     for (int w = hs_local_id(); w < 6; w += 256) sums[w] = 0u;
     hs_barrier();
     hs_u32 key_a = 0u, key_b = 0u, both_a = 0u, both_b = 0u, falls = 0u, swaps = 0u;
     for (int i = begin + hs_local_id(); i < end; i += 256) {
-        // hash: the key, then its value
+        // hash: hash the key, then also its value
         hs_key raw = hs_raw_in(source[i]);
         hs_u32 a = 2654435769u, b = 2135587861u;
         { hs_u32 w = hs_key_bits(raw, 0); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
@@ -114,7 +114,7 @@ __kernel void digest(__global const hs_stored_key *source, __global uint *report
         }
     }
 
-    // report: the sums of all lanes
+    // report: add the sums of all lanes to the report
     hs_local_atomic_add(sums[0], key_a);
     hs_local_atomic_add(sums[1], key_b);
     hs_local_atomic_add(sums[2], both_a);
@@ -144,12 +144,12 @@ __kernel void beyond(__global const hs_stored_key *source, __global uint *report
     if (tile_begin >= tiles) return;
     int begin = first + tile_begin * 4096, end = tile_end < tiles ? first + tile_end * 4096 : last;
 
-    // clear: the sum of this work-group
+    // clear: write 0 to the sum of this work-group
     for (int w = hs_local_id(); w < 1; w += 256) sums[w] = 0u;
     hs_barrier();
     hs_u32 hash = 0u;
     for (int i = begin + hs_local_id(); i < end; i += 256) {
-        // hash: the position, then the key and its value
+        // hash: hash the position, then the key and its value
         hs_key raw = hs_raw_in(source[i]);
         hs_u32 a = 2654435769u, b = 2135587861u;
         { hs_u32 w = hs_to_u32(i); a ^= w; b ^= w; hs_mix_a(a); hs_mix_b(b); }
@@ -157,7 +157,7 @@ __kernel void beyond(__global const hs_stored_key *source, __global uint *report
         hash += a ^ b;
     }
 
-    // report: the sum of all lanes
+    // report: add the sum of all lanes to the report
     hs_local_atomic_add(sums[0], hash);
     hs_barrier();
     for (int w = hs_local_id(); w < 1; w += 256)

@@ -332,7 +332,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         HS_UNROLL for (int i = 0; i < 16; i++) destination[destination_first + start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 32 * 4]);
     } else {
@@ -684,7 +684,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 4096) {
         HS_UNROLL for (int i = 0; i < 16; i++) destination[destination_first + start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 128 * 4]);
     } else {
@@ -714,14 +714,14 @@ void main()
     int run = 4096 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -735,10 +735,10 @@ void main()
     }
     r[1] = hs_entry_shuffle_xor(r[1], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     r[1] = hs_entry_shuffle_xor(r[1], 31);
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
@@ -772,14 +772,14 @@ void main()
     int run = 4096 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -800,13 +800,13 @@ void main()
     r[2] = hs_entry_shuffle_xor(r[2], 31);
     r[3] = hs_entry_shuffle_xor(r[3], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 31);
     r[3] = hs_entry_shuffle_xor(r[3], 31);
     if (whole) {
@@ -845,14 +845,14 @@ void main()
     int run = 4096 << level;
     int lg_groups = lg_stride - 8; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 256;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -887,7 +887,7 @@ void main()
     r[6] = hs_entry_shuffle_xor(r[6], 31);
     r[7] = hs_entry_shuffle_xor(r[7], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -901,7 +901,7 @@ void main()
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 31);
     r[5] = hs_entry_shuffle_xor(r[5], 31);
     r[6] = hs_entry_shuffle_xor(r[6], 31);
@@ -2086,7 +2086,7 @@ void main()
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[words_first + HS_BUCKET_STARTS_2 + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -2362,7 +2362,7 @@ void main()
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine the value that the first digit of its keys has, and the range of its keys
+    // tile: find the value of the first digit that all of its keys share, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[words_first + HS_FIRST_TILES + value]);
@@ -3119,7 +3119,7 @@ void main()
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes

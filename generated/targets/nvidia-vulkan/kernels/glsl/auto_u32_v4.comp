@@ -286,7 +286,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 256) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 8 * 1]);
     } else {
@@ -587,7 +587,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 32 * 1]);
     } else {
@@ -1094,7 +1094,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 4096) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 128 * 1]);
     } else {
@@ -2591,7 +2591,7 @@ void main()
         int left = 0;
         for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes
@@ -3500,7 +3500,7 @@ void main()
     int left = 0;
     for (int q = 0; q < 4; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
     // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-    // number does not suit, some passes by constant digits also move the keys
+    // number does not suit, passes by digits in which keys do not differ also move the keys
     int more = left & 1;
     if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
     if (left + more > 4) more = 0; // there are not enough passes: a copy follows the passes

@@ -255,7 +255,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 256) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 8 * 1]);
     } else {
@@ -555,7 +555,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 1024) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 32 * 1]);
     } else {
@@ -1061,7 +1061,7 @@ void main()
         hs_barrier();
     }
 
-    // store: in linear order, nothing at or beyond n
+    // store: write the keys in linear order, none at or beyond n
     if (count >= 4096) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + start + first + i * 32] = hs_left(tile[first + i * 32 + (first + i * 32) / 128 * 1]);
     } else {
@@ -1092,14 +1092,14 @@ void main()
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1120,13 +1120,13 @@ void main()
     r[2] = hs_entry_shuffle_xor(r[2], 31);
     r[3] = hs_entry_shuffle_xor(r[3], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[3], r[2]);
 
-    // store: the rows
+    // store: write the rows
     r[2] = hs_entry_shuffle_xor(r[2], 31);
     r[3] = hs_entry_shuffle_xor(r[3], 31);
     if (whole) {
@@ -1165,14 +1165,14 @@ void main()
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1207,7 +1207,7 @@ void main()
     r[6] = hs_entry_shuffle_xor(r[6], 31);
     r[7] = hs_entry_shuffle_xor(r[7], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1221,7 +1221,7 @@ void main()
     hs_swap(r[7], r[6]);
     hs_swap(r[5], r[4]);
 
-    // store: the rows
+    // store: write the rows
     r[4] = hs_entry_shuffle_xor(r[4], 31);
     r[5] = hs_entry_shuffle_xor(r[5], 31);
     r[6] = hs_entry_shuffle_xor(r[6], 31);
@@ -1270,14 +1270,14 @@ void main()
     int run = 4096 << level;
     int lg_groups = lg_stride - 7; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     bool whole = keys == 2 * run;
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows; mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
+    // load: read the rows, mirror rows in memory order, so that accesses are consecutive; then reverse their lanes
     int at[16];
     hs_entry r[16];
     HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;
@@ -1291,7 +1291,7 @@ void main()
     }
     HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);
     HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[i], r[i + 4]);
     hs_swap(r[0], r[2]);
@@ -1306,7 +1306,7 @@ void main()
     hs_swap(r[10], r[8]);
     HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[15 - i * 2], r[14 - i * 2]);
 
-    // store: the rows
+    // store: write the rows
     HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 31);
     if (whole) {
         HS_UNROLL for (int i = 0; i < 8; i++) destination[destination_first + span + at[i]] = hs_left(r[i]);
@@ -1339,7 +1339,7 @@ void main()
     int run = 4096 << level;
     int lg_groups = level + 5; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 1)) + (first & (stride - 1));
@@ -1347,7 +1347,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows
+    // load: read the rows
     int at[2];
     hs_entry r[2];
     at[0] = x + lane;
@@ -1360,10 +1360,10 @@ void main()
         r[1] = at[1] < keys ? hs_entered_again(destination[destination_first + span + at[1]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -1395,7 +1395,7 @@ void main()
     int run = 4096 << level;
     int lg_groups = level + 4; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 2)) + (first & (stride - 1));
@@ -1403,7 +1403,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows
+    // load: read the rows
     int at[4];
     hs_entry r[4];
     at[0] = x + lane;
@@ -1422,13 +1422,13 @@ void main()
         r[3] = at[3] < keys ? hs_entered_again(destination[destination_first + span + at[3]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[0], r[1]);
     hs_swap(r[2], r[3]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -1464,7 +1464,7 @@ void main()
     int run = 4096 << level;
     int lg_groups = level + 3; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 3)) + (first & (stride - 1));
@@ -1472,7 +1472,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows
+    // load: read the rows
     int at[8];
     hs_entry r[8];
     at[0] = x + lane;
@@ -1503,7 +1503,7 @@ void main()
         r[7] = at[7] < keys ? hs_entered_again(destination[destination_first + span + at[7]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     hs_swap(r[0], r[4]);
     hs_swap(r[1], r[5]);
     hs_swap(r[2], r[6]);
@@ -1517,7 +1517,7 @@ void main()
     hs_swap(r[4], r[5]);
     hs_swap(r[6], r[7]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         destination[destination_first + span + at[0]] = hs_left(r[0]);
         destination[destination_first + span + at[1]] = hs_left(r[1]);
@@ -1561,7 +1561,7 @@ void main()
     int run = 4096 << level;
     int lg_groups = level + 2; // log2 of the work-groups per span
     int span = (hs_group_id() >> lg_groups) * (2 * run);
-    if (span + run >= hs_n()) return; // a run without a partner
+    if (span + run >= hs_n()) return; // the span has only one run, which is sorted
     int keys = hs_n() - span < 2 * run ? hs_n() - span : 2 * run;
     int first = (hs_group_id() & ((1 << lg_groups) - 1)) * 128;
     first = (first >> lg_stride << (lg_stride + 4)) + (first & (stride - 1));
@@ -1569,7 +1569,7 @@ void main()
     int lane = hs_lane_id();
     int x = first + hs_subgroup_id() * 32;
 
-    // load: the rows
+    // load: read the rows
     int at[16];
     hs_entry r[16];
     HS_UNROLL for (int i = 0; i < 16; i++) at[i] = x + i * stride + lane;
@@ -1579,13 +1579,13 @@ void main()
         HS_UNROLL for (int i = 0; i < 16; i++) r[i] = at[i] < keys ? hs_entered_again(destination[destination_first + span + at[i]]) : HS_ENTRY_GREATEST;
     }
 
-    // merge: the column, in registers
+    // merge: merge the column in registers
     HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);
     HS_UNROLL for (int i = 0; i < 2; i++) HS_UNROLL for (int j = 0; j < 4; j++) hs_swap(r[i * 8 + j], r[i * 8 + j + 4]);
     HS_UNROLL for (int i = 0; i < 4; i++) HS_UNROLL for (int j = 0; j < 2; j++) hs_swap(r[i * 4 + j], r[i * 4 + j + 2]);
     HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i * 2], r[i * 2 + 1]);
 
-    // store: the rows
+    // store: write the rows
     if (whole) {
         HS_UNROLL for (int i = 0; i < 16; i++) destination[destination_first + span + at[i]] = hs_left(r[i]);
     } else {
@@ -1813,7 +1813,7 @@ void main()
 
     // clear: write 0 to the counters and to the second histograms
     for (int i = hs_local_id(); i < 2048; i += 512) counts[i] = 0u;
-    int lane = group * 512 + hs_local_id(); // the number of the lane among all work-groups
+    int lane = group * 512 + hs_local_id(); // the number of the lane in the whole launch
     for (int i = lane; i < 1 << bits; i += groups * 512)
         words[words_first + HS_BUCKET_STARTS + 1 + (1 << bits) + i] = 0u;
     hs_barrier();
@@ -2089,7 +2089,7 @@ void main()
     for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
     hs_barrier();
 
-    // tile: determine the value that the first digit of its keys has, and the range of its keys
+    // tile: find the value of the first digit that all of its keys share, and the range of its keys
     int value = hs_to_int(tile_value[0]), valid;
     int begin;
     int value_tile = tile_id - hs_to_int(words[words_first + HS_FIRST_TILES + value]);
@@ -2876,7 +2876,7 @@ void main()
         int left = 0;
         for (int q = 0; q < 8; q++) left += hs_to_int(words[words_first + HS_PASS_ORDER + q]);
         // in place, keys end in the destination after an even number of passes; out of place, after any number but 0. If the
-        // number does not suit, some passes by constant digits also move the keys
+        // number does not suit, passes by digits in which keys do not differ also move the keys
         int more = left & 1;
         if (place == 0 && hs_direct()) more = left == 0 ? 1 : 0;
         if (left + more > 8) more = 0; // there are not enough passes: a copy follows the passes
