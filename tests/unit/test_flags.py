@@ -127,7 +127,7 @@ def test_the_header_has_them_all() -> None:
 def test_the_harness_has_the_numbers_of_calls() -> None:
     """In the order in which Python passes them."""
     text = (ROOT / "hsgen/engines/native/harness.h").read_text(encoding="utf-8")
-    (names,) = re.findall(r"uint64_t (\w+(?:, \w+)+); /\* that of the operation", text)
+    (names,) = re.findall(r"uint64_t (\w+(?:, \w+)+);", text)
     assert tuple(names.split(", ")) == interpreter.NUMBERS
     assert [interpreter.Options(**{name: 7}).number for name in interpreter.NUMBERS] == [7] * (
         len(interpreter.NUMBERS) - 2
