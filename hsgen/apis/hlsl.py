@@ -27,7 +27,7 @@ def spirv(text: str, kernel: str) -> bytes:
 
 
 def _harness() -> Harness:
-    """Return the harness of Vulkan, whose runtime then runs kernels that DXC has compiled to SPIR-V."""
+    """Return the harness (test program) of Vulkan, made to run kernels that DXC has compiled to SPIR-V."""
     assert vulkan.API.harness
     return replace(vulkan.API.harness, runtime=vulkan.API, spirv=spirv, options=(_OPTION,))
 

@@ -2,10 +2,10 @@
 
 The names of the properties are ``name``, ``platform``, ``driver``, ``type``, ``vendor``, ``compute``, ``work_group``,
 ``local_bytes``, ``subgroups`` (widths), ``shuffle``, ``ballot``, ``int64``, ``storage8``, ``storage16``, ``groups`` (in
-one dimension of a grid), ``group_subgroups`` (subgroups of a work-group with a required width), ``binding_bytes``,
-``local`` ("chip", "memory"), ``vulkan`` (the version), and for cores ``cores``, ``units``, ``threads`` and
-``registers`` (see `hsgen.core.device.Device`).  Sizes are in bytes.  A property is 0 or absent if the
-device does not report it.
+one dimension of a grid), ``group_subgroups`` (the most subgroups of a work-group, if a kernel requires a subgroup
+width), ``binding_bytes``, ``local`` ("chip", "memory"), ``vulkan`` (the version), and the facts about the device's
+cores ``cores``, ``units``, ``threads`` and ``registers`` (see `hsgen.core.device.Device`).  Sizes are in bytes.  A
+property is 0 or absent if the device does not report it.
 """
 
 from __future__ import annotations

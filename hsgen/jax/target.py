@@ -3,9 +3,10 @@
 The interface is XLA's FFI (xla/ffi/api/c_api.h of jaxlib).  If `hsgen.jax.handler` is selected, its handler in C is
 registered instead.
 
-XLA calls the handler with the address of a call frame.  The frame has the addresses of buffers, and as an attribute the
-numbers of a `Work`.  The frame also points to functions of XLA, which return the stream and create errors.  The frame
-and its structures are read as arrays of 64-bit words.  The constants below are indices of words.
+XLA calls the handler with the address of a call frame.  The frame has the addresses of buffers.  An attribute of the
+frame has the numbers that describe the sort, its `hsgen.jax.work.Work`.  The frame also points to functions of XLA,
+which return the stream and create errors.  The frame and its structures are read as arrays of 64-bit words.  The
+constants below are indices of words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Merges in the Python APIs: the arrays that a call needs."""
+"""Checks of the arrays of a merge, for the Python APIs."""
 
 from __future__ import annotations
 

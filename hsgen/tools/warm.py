@@ -37,7 +37,7 @@ def counts(most: int) -> list[int]:
 def cuda_texts(
     hosts: Sequence[Host], keys: Sequence[str], calls: Sequence[str], values: Sequence[str], most: int
 ) -> Texts:
-    """Return the texts of the kernels that calls would compile on the GPUs `hosts`; the GPUs need not exist.
+    """Return the texts of the kernels that calls would compile on the GPUs that `hosts` describes; none need be here.
 
     keys: the key types.  calls: names from `CALLS`.  values: the kinds of values of `hsgen.cuda.Sorter`.  most: the
     greatest number of keys.
@@ -99,7 +99,7 @@ def _selections(number: int, key: str, most: int) -> None:
     for (rows, length), k, largest in product(_shapes(most), _KS, (False, True)):
         if k <= length:
             selection(Take(number=number, key=key, rows=rows, length=length, k=k, largest=largest))
-    for name in ORDERS:  # `hsgen.topk` and `hsgen.jax.top_k` select with these objects
+    for name in ORDERS:  # `hsgen.topk` and `hsgen.jax.top_k` use a `TopK`
         select = TopK(key, value="index", order=name, device=number)
         for (rows, length), k in product(_shapes(min(most, select.max_n)), _KS):
             if k <= length:

@@ -287,11 +287,11 @@ typedef struct hs_device {
  * any device. */
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
-/* 1 if `sort` is a sort (HS_SORT) of these keys with these values, else 0.  `key` is a type ("u32", "bf16", "bool").  A
- * typed sort has one constant for each type of its width ("u32", "i32" and "f32"), all with the same kernels.  `value`
- * is the name in hs_sort, or null for "none". Values of 4 bytes may also be named "4", "u32", "i32" or "f32"; values of
- * 8 bytes likewise; values of 16 bytes "16". For reductions, the type of values matters, and "v4" and "4" mean
- * "u32". */
+/* 1 if `sort` is a sort (HS_SORT) of these keys with these values, else 0.  `key` is a type ("u32", "bf16", "bool").
+ * A sort that supports all types of its width has one hs_sort for each type ("u32", "i32", "f32"), all with the same
+ * kernels.  `value` is the name in hs_sort, or null for "none".  Values of 4 bytes may also be named "4", "u32", "i32"
+ * or "f32"; values of 8 bytes likewise; values of 16 bytes "16".  For reductions, the type of values matters, and "v4"
+ * and "4" mean "u32". */
 int hs_serves(const hs_sort *sort, const char *key, const char *value);
 
 /* hs_serves for a sort of `kind` instead of HS_SORT. */

@@ -1,4 +1,4 @@
-"""Proposes the shapes that race next.
+"""Proposes the shapes, values of a sort's parameters, that are timed against each other next.
 
 The search is a plain evolutionary search.  An algorithm declares a *search space* as several *boxes*.  A box lists the
 possible values of each parameter; each combination of these values is a shape.  A shape is either drawn at random from
@@ -27,7 +27,7 @@ Table = Mapping[str, Any]
 
 _DRAWS = 400  # a box counts as empty if this number of random draws gives no shape that the device can run
 _PARENTS = 3  # shapes are bred from the 3 best shapes of all boxes, and from the best shape of each of the 3 best boxes
-_ENOUGH = 2  # while a box has fewer tried shapes, races draw shapes from it; up to half of a race is drawn
+_ENOUGH = 2  # races draw shapes from boxes with fewer tried shapes than this; at most half of a race's shapes are drawn
 
 
 def name_of(table: Table) -> str:
@@ -43,9 +43,9 @@ class Space:
     ) -> None:
         """Build the search space of a label.
 
-        start: the initial table; each shape has its parameters that no box lists.
+        start: the initial table.  Parameters that no box lists have its values in every shape.
         most: the number of keys that each shape must be able to sort.
-        derived: the parameters that apply without a table, if the label's table is optional.
+        derived: if a target may omit the table, the parameters that hsgen then derives from the device.
         """
         self.label, self.key, self._device, self._most = label, key, device, most
         self._algorithm, self._derived = TABLES[algorithm(label)], derived

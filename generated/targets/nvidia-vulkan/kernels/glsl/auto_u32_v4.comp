@@ -2929,7 +2929,7 @@ void main()
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
     int lower_bits = bits > 8 ? bits - 8 : 0; // the bits below the highest digit
 
-    // fallback: test whether a value of the highest digit has more keys than its buckets hold
+    // fallback: test whether a value of the highest digit has more keys than fit into its buckets
     if (hs_local_id() == 0) mixed[1] = 0u;
     hs_barrier();
     {

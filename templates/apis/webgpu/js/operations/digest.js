@@ -1,5 +1,5 @@
 export class Digest extends DigestCalls {
-    /** Return the faults between the words of two digests: see hs_webgpu_operations.d.ts. */
+    /** Compare the digests before and after a sort; return which of order, keys, values and the rest are wrong. */
     static faults(before, after, { stable = false } = {}) {
         const unlike = (...at) => at.some((i) => before[i] !== after[i]);
         const faults = {
