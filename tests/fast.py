@@ -21,6 +21,7 @@ FAST = {
         "test_output_does_not_depend_on_the_machine": 0,
         "test_targets_from_a_file": 0,
         "test_the_committed_bundle_is_up_to_date": 0,
+        "test_without_targets_a_bundle_is_refreshed_with_its_own_choices": 0,
     },
     "cli/test_cache.py": {
         "test_calls_find_all_kernels_that_were_compiled_ahead": 0,
@@ -205,6 +206,7 @@ FAST = {
         "test_a_plan_meets_its_sorts_on_a_device_of_its_target": 0,
         "test_each_sort_of_a_plan_is_measured_where_the_plan_does_not_use_it": 19,
         "test_elsewhere_a_plan_meets_its_sorts_on_request": 0,
+        "test_the_least_ratio_to_a_sort_alone_is_told": 0,
     },
     "device/test_buckets.py": {
         "test_earlier_content_of_scratch_does_not_matter": 0,
@@ -267,6 +269,7 @@ FAST = {
         "test_what_ran_is_recorded": 0,
     },
     "device/test_exchanges.py": {
+        "test_opencl": 0,
         "test_vulkan_and_hlsl": 0,
         "test_webgpu": 0,
     },
@@ -281,6 +284,7 @@ FAST = {
     },
     "device/test_group_tables.py": {
         "test_counts_at_which_ways_begin": 0,
+        "test_every_reduction_by_buckets": 3,
         "test_every_reduction_by_tables_of_digits": 0,
         "test_tables_of_few_groups": 1,
         "test_the_grouping_without_faults_passes": 1,
@@ -290,6 +294,7 @@ FAST = {
         "test_reductions": 1,
         "test_sums_of_floats_are_in_the_documented_order": 0,
         "test_the_command_line_validates_reductions": 0,
+        "test_the_document_says_what_happens": 0,
         "test_vulkan_reduces": 0,
     },
     "device/test_groups.py": {
@@ -299,7 +304,7 @@ FAST = {
     },
     "device/test_handover.py": {
         "test_groupings_hand_over_in_order": 1,
-        "test_what_is_handed_over_is_ordered": 2,
+        "test_what_is_handed_over_is_ordered": 1,
         "test_without_order_there_is_a_race": 2,
     },
     "device/test_hlsl_lavapipe.py": {
@@ -335,7 +340,7 @@ FAST = {
         "test_sorts": 1,
     },
     "device/test_native.py": {
-        "test_a_bad_driver_ends_in_one_line": 1,
+        "test_a_bad_driver_ends_in_one_line": 0,
         "test_a_second_library_compiles_its_sorts_alone": 0,
         "test_a_write_beyond_scratch_is_found": 1,
         "test_scratch_is_filled_and_the_status_read": 1,
@@ -391,12 +396,12 @@ FAST = {
     "device/test_pieces.py": {
         "test_all_keys_are_sorted": 0,
         "test_every_kind_type_order_and_count": 1,
-        "test_kernels_are_needed": 1,
+        "test_kernels_are_needed": 0,
         "test_planted_faults_are_caught": 0,
     },
     "device/test_probe.py": {
         "test_a_raw_query_makes_the_same_file": 1,
-        "test_an_extension_reports_cores": 1,
+        "test_an_extension_reports_cores": 0,
         "test_lavapipe": 0,
     },
     "device/test_properties.py": {
@@ -405,20 +410,21 @@ FAST = {
         "test_few_drawn_keys_are_sorted_stably": 2,
     },
     "device/test_rankers.py": {
-        "test_forms_without_subgroups_sort_on_another_device": 1,
+        "test_forms_without_subgroups_sort_on_another_device": 0,
         "test_kernels_of_64_bit_indices_sort_small_counts": 1,
         "test_lines_are_stored_wherever_memory_begins": 1,
         "test_oclgrind_reports_nothing": 0,
         "test_sorts": 1,
     },
     "device/test_refusals.py": {
+        "test_opencl": 0,
         "test_vulkan": 0,
     },
     "device/test_report_page.py": {
         "test_nothing_is_wider_than_the_window_and_no_text_is_cut": 0,
     },
     "device/test_row_blocks.py": {
-        "test_every_count_sorts": 2,
+        "test_every_count_sorts": 1,
     },
     "device/test_scanning.py": {
         "test_oclgrind_reports_nothing": 0,
@@ -447,6 +453,10 @@ FAST = {
         "test_numbers_of_rows": 0,
         "test_selections": 1,
         "test_shapes": 0,
+        "test_the_document_says_what_happens": 0,
+    },
+    "device/test_selection_bounds.py": {
+        "test_shapes_next_to_each_bound": 0,
     },
     "device/test_shapes.py": {
         "test_block_sorts_with_loops_sort": 1,
@@ -486,10 +496,12 @@ FAST = {
         "test_the_example_picks_the_target_that_matches": 0,
     },
     "device/test_vulkan_docs.py": {
+        "test_it_sorts_with_addresses_alone": 0,
         "test_it_sorts_with_push_descriptors": 0,
         "test_the_example_keeps_its_pipelines_in_a_file": 0,
         "test_the_layers_find_nothing_but_a_missing_barrier": 0,
         "test_the_program_sorts_as_many_pairs_as_the_device_counted": 0,
+        "test_threads_make_its_pipelines": 0,
     },
     "device/test_vulkan_first.py": {
         "test_a_thread_makes_the_pipelines_while_calls_are_recorded": 0,
@@ -506,6 +518,7 @@ FAST = {
     },
     "device/test_webgpu_js.py": {
         "test_keys_of_other_widths_and_larger_values": 0,
+        "test_names_have_the_prefix_of_the_bundle": 0,
         "test_operations_other_than_sorts": 0,
         "test_sorts_are_right_at_every_width": 1,
         "test_sorts_for_gpus": 0,
@@ -621,6 +634,7 @@ FAST = {
         "test_merge_runs_merges_truncated_runs": 60,
     },
     "unit/test_numbered_work.py": {
+        "test_all_work_is_done_by_few_lanes": 0,
         "test_derived_work_groups_fit_the_device": 5,
     },
     "unit/test_optional_tables.py": {
@@ -752,7 +766,7 @@ FAST = {
         "test_calls_by_chance": 1,
     },
     "vendor/test_guide_programs.py": {
-        "test_the_program_prints_what_it_says": 2,
+        "test_the_program_prints_what_it_says": 1,
     },
     "vendor/test_inclusion.py": {
         "test_an_includer_calls_newer_versions_of_opencl": 3,
@@ -776,7 +790,7 @@ FAST = {
         "test_a_sorter_is_made_once_and_released": 1,
     },
     "vendor/test_recording.py": {
-        "test_every_sort_is_recorded_as_planned": 1,
+        "test_every_sort_is_recorded_as_planned": 0,
     },
     "vendor/test_single_file.py": {
         "test_cuda_by_nvcc": 0,
@@ -793,6 +807,7 @@ FAST = {
     },
     "vendor/test_types.py": {
         "test_tables_of_an_api_have_the_constants_of_all_types": 2,
+        "test_vulkan_sorts_as_matched": 0,
         "test_zeroed_options_mean_the_matched_type": 0,
     },
     "vendor/test_vendor_docs.py": {
@@ -808,7 +823,7 @@ FAST = {
         "test_cmake_with_a_target_of_webgpu": 0,
         "test_meson_with_webgpu": 0,
         "test_one_line_of_webgpu": 0,
-        "test_single_file_of_webgpu": 1,
+        "test_single_file_of_webgpu": 0,
         "test_the_program_of_the_guide_for_webgpu": 0,
     },
 }

@@ -184,7 +184,7 @@ def test_shapes(embedded: Host, key: str, value: str, shape: dict[str, Any], dat
     check(engine(embedded, key, value, **shape), (*counts, shape["capacity"] + 1))
 
 
-PLAIN, ROWS, BINS = (sampled(x.items(), step) for x, step in ((MUTANTS, 5), (ROW_MUTANTS, 6), (BIN_MUTANTS, 6)))
+PLAIN, ROWS, BINS = (sampled(x.items(), step) for x, step in ((MUTANTS, 9), (ROW_MUTANTS, 12), (BIN_MUTANTS, 12)))
 
 
 def planted(host: Host) -> Iterator[Planted]:
