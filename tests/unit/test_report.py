@@ -213,7 +213,9 @@ def test_digits_and_passes_are_drawn_as_they_are(p: Any) -> None:
         together = p.STRATEGY == "cooperative"  # all its keys are in registers before the first is stored
         ends = ["destination" if together or (len(p.digits) - i) % 2 else "scratch" for i in range(len(p.digits))]
         assert buffers[1:] == ends
-        sorter = {"cooperative": "grid"}.get(p.STRATEGY, "onesweep" if p.looks_back else "scatter")
+        sorter = {"cooperative": "grid", "partition": "partition_rest"}.get(
+            p.STRATEGY, "onesweep" if p.looks_back else "scatter"
+        )
         assert flow.count(sorter) == len(p.digits)
 
 

@@ -15,6 +15,7 @@ from hsgen.tools.report.tiles import lanes_by_items
 
 _BAR = 704  # width of a key in pixels
 _SHOWN = 8  # if there are more passes, the drawing shows only the first and the last passes
+_ONE_LAUNCH = {"cooperative": "grid", "partition": "partition_rest"}  # strategies, and the kernel of all their passes
 
 
 def figures(p: Tile, most: int) -> list[Figure]:
@@ -104,7 +105,7 @@ def _passes(p: Tile) -> Figure:
         d.line(x + 75, top + 14, x + 97, top + 14, "arrow")
         _buffer(d, x + unit, top, "destination" if direct else "scratch")
         every_name = [s.kernel for s in launches if not s.argument.flags & REDO]
-        names = ["grid"] if p.STRATEGY == "cooperative" else list(dict.fromkeys(every_name))  # each kernel once
+        names = [_ONE_LAUNCH[p.STRATEGY]] if p.STRATEGY in _ONE_LAUNCH else list(dict.fromkeys(every_name))
         for row, name in enumerate(names):
             d.text(x + 86, top + 46 + 14 * row, name, kind="code")
     return Figure(d.markup(), _words(p))
