@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from commands import CONTROLS, NUMBERS, TEXTS, called
 from nightly import EVERY, NIGHTLY
+from tools import GLSL, WATCH
 
 from hsgen.core.errors import Usage
 from hsgen.targets import target
@@ -103,6 +104,7 @@ def tried(number: int, folder: Path) -> bool:
         called(["show", str(file)])
     if number % (4 * SHOWN) == 0:
         (label, key), api = next(iter(found.choices)), found.apis[0] if found.apis[0] != "vulkan" else found.apis[-1]
+        WATCH.allow(GLSL)  # some targets have Vulkan alone; without a compiler, the exit code is 3
         some = ["--api", api, "--algorithm", label, "--key", key]
         called(["generate", "-t", str(file), *some, "-o", str(folder / "out"), "--dry-run"], codes=(0, 1, 2, 3))
         assert not (folder / "out").exists()
