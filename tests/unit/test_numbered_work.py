@@ -46,7 +46,12 @@ FORMS = (
 TESTS = Path(__file__).parents[1]
 FILES = TESTS / "data" / "few_lanes"
 TUNED = {"radix_select": operation("radix_select").tuned}
-ELSEWHERE = {"bitonic/looped:block_sort", "group_by/pairs_bucket:bucket", "group_by/tables:digit_tables"}
+ELSEWHERE = {
+    "bitonic/looped:block_sort",
+    "bitonic/row_block:block_sort",
+    "group_by/pairs_bucket:bucket",
+    "group_by/tables:digit_tables",
+}
 ELSEWHERE |= {f"group_by/pair_partition:pairs_{x}" for x in ("count", "starts", "deal", "again")}
 """Kernels of targets that ship which no random target has: of work-groups of 1024 lanes, or of merges of a CPU."""
 
