@@ -2,8 +2,8 @@
 
 The fast run tries each kind of case once or twice, so that `make test` stays within 8 minutes on two cores; pytest
 prints the number of deselected tests.  `fast.py` further thins the slowest tests.  `night.py` thins what the
-nightly run adds, so that its tests stay within about two hours.  The fast run compiles kernels without optimization; the
-nightly run, and the validations of .ci/run, compile them as users do.
+nightly run adds, so that its tests stay within about two hours.  The fast run compiles kernels without optimization;
+the nightly run, and the validations of .ci/run, compile them as users do.
 """
 
 from __future__ import annotations
