@@ -359,7 +359,7 @@ class _Work:
             wait(self._loads[0])  # the job may move pieces over keys that the job `AHEAD` jobs earlier reads
         tasks: list[Callable[[], None]] = []
         for source, to in job.moves:
-            tasks += (partial(self._move, x, y) for x, y in zip(_spans(source), _spans(to), strict=True))
+            tasks += (partial(copier(), y, x) for x, y in zip(_spans(source), _spans(to), strict=True))
         moves = len(tasks)
         for x in job.sources:
             if isinstance(x, Kept):
@@ -373,10 +373,6 @@ class _Work:
         started = self._start(p.load, tasks, ("loaded", (job, slot, list(self._loads))))
         self._moves = started[:moves]
         self._loads.append(started)
-
-    def _move(self, source: Any, to: Any) -> None:
-        if not self._stop.is_set():
-            copier()(to, source)
 
     def _store(self, job: Job, slot: Slot) -> None:
         """Start tasks that copy the sorted keys of a job from its slot to its array."""
