@@ -122,6 +122,10 @@ NIGHT = {
     "device/test_segments.py": {
         "test_short_segments_are_compared_or_ranked": 1,
     },
+    "device/test_selecting.py": {
+        "test_the_command_line_validates_selections": 1,
+        "test_vulkan_selects": 1,
+    },
     "device/test_shapes.py": {
         "test_blocks_that_are_no_power_of_two_sort": 1,
     },
@@ -131,6 +135,13 @@ NIGHT = {
     },
     "device/test_vulkan.py": {
         "test_the_example_picks_the_target_that_matches": 1,
+    },
+    "device/test_vulkan_first.py": {
+        "test_every_call_is_right_before_and_after": 1,
+    },
+    "device/test_webgpu_js.py": {
+        "test_operations_other_than_sorts": 1,
+        "test_sorts_for_gpus": 1,
     },
     "unit/test_code_sizes.py": {
         "test_spirv_of_every_target_is_small": 30,

@@ -45,9 +45,11 @@ def start_of(name: str, label: str, key: str) -> dict[str, Any]:
 
 
 def fields_of(algo: Any, table: dict[str, Any]) -> dict[str, Any]:
-    """The keys of a table: of a radix sort those of its strategy."""
-    strategy = table.get("strategy")
-    return algo.FIELDS if strategy is None else {"strategy": algo.FIELDS["strategy"], **algo.fields(strategy)}
+    """The keys of a table: of a radix sort those of its strategy and of its fallback."""
+    if "strategy" not in table:
+        return algo.FIELDS
+    chosen = {key: algo.FIELDS[key] for key in ("strategy", "fallback") if key in table}
+    return {**chosen, **algo.fields(table["strategy"], table.get("fallback", ""))}
 
 
 @pytest.mark.parametrize(("name", "label", "key"), PLACES)
