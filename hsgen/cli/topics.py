@@ -89,7 +89,7 @@ _ENVIRONMENT = """\
 | `HSGEN_TRIAL` | `0`: the Python API compiles kernels without a trial in another process |
 | `HSGEN_OPTIMIZE` | `0`: the Python API for OpenCL and `validate` compile kernels without optimization |
 | `HSGEN_BACKGROUND` | `0`: first calls of Python functions wait for compilations, which no thread does meanwhile |
-| `HSGEN_JAX_HANDLER` | `c`: `hsgen.jax` launches kernels from C, not from Python |
+| `HSGEN_JAX_HANDLER` | `python`: `hsgen.jax` launches kernels from Python, not from C |
 | `HSGEN_LOGS` | the folder for the logs of compilers that refuse a kernel; by default that of temporary files |
 | `CC`, `CXX` | the C and the C++ compiler |
 | `PATH` | where compilers and tools are found; relative entries are ignored |

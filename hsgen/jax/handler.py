@@ -1,8 +1,8 @@
 """The handler of XLA's custom calls in C, ``handler.c``, which launches kernels without entering Python.
 
 A *recipe* is the list of launches of one `Work` on one GPU.  When the handler first gets a call of a `Work` on a GPU,
-it calls Python (`_prepare`) for the recipe.  Later calls use the recipe and do not enter Python.  The handler is
-selected by an environment variable, and built at its first use.
+it calls Python (`_prepare`) for the recipe.  Later calls use the recipe and do not enter Python.  The handler is built
+at its first use.
 """
 
 from __future__ import annotations
@@ -24,10 +24,7 @@ from hsgen.system import compilers
 SOURCE = Path(__file__).with_name("handler.c")
 DRIVER = "libcuda.so.1"
 SWITCH = "HSGEN_JAX_HANDLER"
-"""The environment variable that selects this handler by the value ``c``.
-
-The handler in Python is the default, because the handler in C has not been tested on a GPU.
-"""
+"""The environment variable whose value ``python`` selects the handler in Python instead of this one."""
 _SHIFT = 56
 """In a recipe, an address is (buffer << 56) + offset: a buffer of the custom call, from 1 up, and bytes in it."""
 _Prepare = ctypes.CFUNCTYPE(
@@ -39,9 +36,9 @@ _Prepare = ctypes.CFUNCTYPE(
 def library() -> ctypes.CDLL | None:
     """Build and load the handler in C, and NVIDIA's driver; return the handler's library.
 
-    None means that the handler in C is not selected, or that it cannot be built or loaded on this machine.
+    None means that the handler in Python is selected, or that this machine cannot build or load the handler in C.
     """
-    if os.environ.get(SWITCH) != "c":
+    if os.environ.get(SWITCH) == "python":
         return None
     try:
         return loaded(built(), DRIVER)

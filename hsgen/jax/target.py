@@ -1,7 +1,7 @@
 """The handler in Python of XLA's custom call "hsgen", which launches the kernels when a program runs.
 
-The interface is XLA's FFI (xla/ffi/api/c_api.h of jaxlib).  If `hsgen.jax.handler` is selected, its handler in C is
-registered instead.
+The interface is XLA's FFI (xla/ffi/api/c_api.h of jaxlib).  This handler is registered if the handler in C
+(`hsgen.jax.handler`) cannot be built, or if the environment selects Python.
 
 XLA calls the handler with the address of a call frame.  The frame has the addresses of buffers.  An attribute of the
 frame has the numbers that describe the sort, its `hsgen.jax.work.Work`.  The frame also points to functions of XLA,

@@ -5,8 +5,8 @@ with those of JAX on the CPU, whose programs compile fast, and exits with 1 if a
 the measured cases with those of JAX on the GPU, once each.  `speed` prints microseconds of a call among calls one after
 another, and whether XLA calls CUB; both functions are compiled by jax.jit.  I/N selects every Nth case from case I on,
 for processes that compile at once; with JAX_COMPILATION_CACHE_DIR, `speed` afterwards starts sooner.  `seconds` limits
-`speed`, and also `check`.  With HSGEN_JAX_HANDLER=c, the handler is that in C.  A step that takes 45 s ends the
-program and prints the stack of each thread.
+`speed`, and also `check`.  With HSGEN_JAX_HANDLER=python, the handler is that in Python.  A step that takes 45 s ends
+the program and prints the stack of each thread.
 """
 
 from __future__ import annotations

@@ -160,9 +160,10 @@ def test_the_library_is_built_once(compiler: list[str], tmp_path: Path, monkeypa
         handler.loaded(path, "libc.so.6")
     calls: list[str] = []
     monkeypatch.setattr(handler, "loaded", lambda path, driver: calls.append(driver) or "library")
+    monkeypatch.setenv(handler.SWITCH, "python")
     handler.library.cache_clear()
     assert handler.library() is None and not calls  # not selected
-    monkeypatch.setenv(handler.SWITCH, "c")
+    monkeypatch.delenv(handler.SWITCH)
     handler.library.cache_clear()
     assert handler.library() == "library" and calls == [handler.DRIVER]
     monkeypatch.setenv("CC", "no-such-compiler")
