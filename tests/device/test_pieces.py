@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from bucketed import check_kinds, problem, without
 from every import direct, faulty, sort_of
+from models.radix.sample import positions
 from nightly import thinned
 from planted import Planted, all_caught
 from sorts import radix_params as params
@@ -80,7 +81,21 @@ def repeated(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
     return keys[rng.integers(0, len(keys), n)]
 
 
-MAKES: tuple[Make, ...] = (bits_of, shifted, narrow, few, alike, pairs_of, repeated)
+def across(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of a narrow range around the middle of all keys."""
+    keys = shifted(rng, n, p)
+    return keys + keys.dtype.type((1 << p.key.bits - 1) - (1 << p.key.bits - 11))
+
+
+def missed(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return even keys of a narrow range, and one greater key, which the sample of this count does not have."""
+    one = np.dtype(f"u{p.key.bytes}").type
+    keys = rng.permutation(np.arange(n, dtype=one) * one((p.key.greatest >> 9) // n))
+    keys[np.setdiff1d(np.arange(n), positions(n, p.sampled))[0]] = p.key.greatest // 3
+    return keys
+
+
+MAKES: tuple[Make, ...] = (bits_of, shifted, narrow, few, alike, pairs_of, repeated, across, missed)
 
 
 def counts(p: radix.Params) -> list[int]:
@@ -113,7 +128,10 @@ def test_all_keys_are_sorted(embedded: Host, key: str, value: str) -> None:
         ("v4", "u64", ("pair_bucket", "range_sort"), shifted),
         ("v4", "u64", ("range_sort",), alike),
         ("v4", "u64", ("range_sort",), pairs_of),
-        ("none", "u64", ("bucket", "range_sort"), shifted),
+        ("none", "u32", ("bucket",), shifted),
+        ("none", "u64", ("bucket",), across),
+        ("none", "u32", ("onesweep",), missed),
+        ("none", "u64", ("onesweep",), missed),
         ("none", "u64", ("range_sort",), alike),
     ],
 )
@@ -124,6 +142,22 @@ def test_kernels_are_needed(embedded: Host, value: str, key: str, kernels: tuple
     for sort, right in ((whole, True), (without(whole, kernels), False)):
         frame = Frame(direct(embedded, sort), MOST)
         assert (problem(frame, sort, keys, rng, in_place=False) is None) == right, kernels
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("begin", [0, 1 / 3, 1 / 2 - 1 / 300, 0.99])
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_keys_of_a_narrow_range_need_no_passes(embedded: Host, key: str, begin: float) -> None:
+    """Even keys of a hundredth of all keys, from several keys on."""
+    sort = without(sort_of(FILE, "radix", key, Signature(key_transform=True)), ("onesweep", "ahead_starts"))
+    rng, frame, p = np.random.default_rng(6), Frame(direct(embedded, sort), MOST), params(sort)
+    for number, n in enumerate((MOST, 3_000, 700)):
+        one = np.dtype(f"u{p.key.bytes}").type
+        keys = rng.permutation(
+            np.arange(n, dtype=one) * one(p.key.greatest // 101 // n) + one(int(begin * p.key.greatest))
+        )
+        how = Options(descending=number == 1)
+        assert problem(frame, sort, keys, rng, how, in_place=number == 2) is None, (n, how)
 
 
 @pytest.mark.device
@@ -146,10 +180,20 @@ FAULTS: dict[str, tuple[str, str]] = {
 """Faults planted in the text of the kernels of u64 pairs: a text and its replacement."""
 
 
+KEY_FAULTS: dict[str, tuple[str, str]] = {
+    "keys that the sample has missed are partitioned": ("beyond >> (low_bit + bits) != HS_LEAST", "false"),
+    "the base is not added": ("(key + base)", "(key)"),
+    "the base is added after passes": ("base = HS_LEAST; // passes", "// passes"),
+    "work-groups sort one bucket": ("number += step", "number += ranges"),
+}
+"""The same of u64 keys without values."""
+
+
 def planted(host: Host) -> Iterator[Planted]:
     """Yield every fault."""
-    for name, fault in FAULTS.items():
-        yield name, partial(faulty, host, sort_of(FILE, "radix", "u64", Signature(value="v4")), fault)
+    for signature, faults in ((Signature(value="v4"), FAULTS), (Signature(), KEY_FAULTS)):
+        for name, fault in faults.items():
+            yield name, partial(faulty, host, sort_of(FILE, "radix", "u64", signature), fault)
 
 
 def check(made: Direct) -> None:
@@ -163,5 +207,6 @@ def check(made: Direct) -> None:
 
 @pytest.mark.device
 def test_planted_faults_are_caught(embedded: Host) -> None:
-    check(direct(embedded, sort_of(FILE, "radix", "u64", Signature(value="v4"))))
-    all_caught(__name__, embedded, len(FAULTS))
+    for signature in (Signature(value="v4"), Signature()):
+        check(direct(embedded, sort_of(FILE, "radix", "u64", signature)))
+    all_caught(__name__, embedded, len(FAULTS) + len(KEY_FAULTS))

@@ -151,10 +151,9 @@ def planned(sort: Sort) -> Step:
 
 def partitioned(p: radix.Params, keys: Any) -> bool:
     """Whether keys alone end in buckets that hold them."""
-    if not p.has_key_buckets or model_keys.in_vain(p, sample.taken(p, keys)):
+    if not p.has_key_buckets or model_keys.in_vain(p, keys):
         return False
-    shared = (keys >> keys.dtype.type(p.key.bits - bits(p, len(keys)))).astype(np.int64)
-    return bool(np.bincount(shared).max() <= pieces.capacity(p))
+    return bool(np.bincount(sample.chosen(p, keys).buckets(keys)).max() <= pieces.capacity(p))
 
 
 def lowest(sort: Sort, keys: Any) -> int:

@@ -7,8 +7,8 @@ static const hs_kernel hs_nvidia_hopper_auto_u32_kernels[] = {
     /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
     {"single", 512u, 32u, 53348u, 2u, 1u, 0u, 0u},
     {"grid", 512u, 32u, 111724u, 3u, 1u, 0u, 1u},
-    {"partition_begin_radix", 512u, 1u, 0u, 1u, 0u, 0u, 0u},
-    {"first_histogram_radix", 512u, 1u, 24608u, 2u, 0u, 0u, 0u},
+    {"partition_begin_radix", 512u, 32u, 41096u, 2u, 0u, 0u, 0u},
+    {"first_histogram_radix", 512u, 1u, 8192u, 2u, 0u, 0u, 0u},
     {"first_starts_radix", 512u, 32u, 64u, 1u, 0u, 0u, 0u},
     {"first_partition_radix", 512u, 32u, 53316u, 3u, 0u, 0u, 0u},
     {"second_histogram_radix", 512u, 1u, 4100u, 2u, 0u, 0u, 0u},
@@ -48,10 +48,10 @@ static const hs_step hs_nvidia_hopper_auto_u32_steps[] = {
      {/* min_n */ 2097152u, /* max_n */ 1090519040u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u, /* x */ HS_BY_N, /* reduction */ HS_ANY_REDUCTION, /* min_take, max_take */ 0u, 0u},
      {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
      {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
-     {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel first_histogram_radix */ 3u,
      {/* min_n */ 2097152u, /* max_n */ 1090519040u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u, /* x */ HS_BY_N, /* reduction */ HS_ANY_REDUCTION, /* min_take, max_take */ 0u, 0u},
-     {/* x */ HS_BY_N, /* add */ 24575, /* div */ 12288u, /* mul */ 1u, /* cap */ 529u},
+     {/* x */ HS_BY_N, /* add */ 12287, /* div */ 12288u, /* mul */ 1u, /* cap */ 528u},
      {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel first_starts_radix */ 4u,
@@ -317,9 +317,9 @@ static const hs_step hs_nvidia_hopper_auto_u32_steps[] = {
 };
 static const hs_scratch_rule hs_nvidia_hopper_auto_u32_scratch[] = {
     {/* min_n */ 4096u, /* max_n */ 2097152u, /* plus */ 262144u, /* per_n */ 0u, /* unit */ 1u, /* per_unit */ 0u, /* units */ 0u},
-    {/* min_n */ 2097152u, /* max_n */ 1073741823u, /* plus */ 16456u, /* per_n */ 4u, /* unit */ 11264u, /* per_unit */ 1024u, /* units */ 95326u},
-    {/* min_n */ 1073741823u, /* max_n */ 1090519040u, /* plus */ 16456u, /* per_n */ 4u, /* unit */ 22528u, /* per_unit */ 1024u, /* units */ 95061u},
-    {/* min_n */ 2097152u, /* max_n */ 1090519040u, /* plus */ 16460u, /* per_n */ 4u, /* unit */ 4160u, /* per_unit */ 24u, /* units */ 514787u},
+    {/* min_n */ 2097152u, /* max_n */ 1073741823u, /* plus */ 16468u, /* per_n */ 4u, /* unit */ 11264u, /* per_unit */ 1024u, /* units */ 95326u},
+    {/* min_n */ 1073741823u, /* max_n */ 1090519040u, /* plus */ 16468u, /* per_n */ 4u, /* unit */ 22528u, /* per_unit */ 1024u, /* units */ 95061u},
+    {/* min_n */ 2097152u, /* max_n */ 1090519040u, /* plus */ 16472u, /* per_n */ 4u, /* unit */ 4160u, /* per_unit */ 48u, /* units */ 514787u},
     {/* min_n */ 1090519040u, /* max_n */ 1099511627776u, /* plus */ 68608u, /* per_n */ 4u, /* unit */ 11264u, /* per_unit */ 2048u, /* units */ 528u},
     {/* min_n */ 1090519040u, /* max_n */ 1099511627776u, /* plus */ 68612u, /* per_n */ 4u, /* unit */ 4160u, /* per_unit */ 24u, /* units */ 1032445u},
 };
@@ -781,7 +781,7 @@ static const hs_kernel hs_nvidia_hopper_auto_u64_kernels[] = {
     /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
     {"single", 512u, 32u, 69744u, 2u, 1u, 0u, 0u},
     {"grid", 512u, 32u, 111736u, 3u, 1u, 0u, 1u},
-    {"partition_begin_radix", 512u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"partition_begin_radix", 512u, 32u, 16648u, 2u, 0u, 0u, 0u},
     {"first_histogram_radix", 512u, 1u, 32800u, 2u, 0u, 0u, 0u},
     {"first_starts_radix", 512u, 32u, 64u, 1u, 0u, 0u, 0u},
     {"first_partition_radix", 512u, 32u, 69700u, 3u, 0u, 0u, 0u},
@@ -826,7 +826,7 @@ static const hs_step hs_nvidia_hopper_auto_u64_steps[] = {
      {/* min_n */ 1048576u, /* max_n */ 545259520u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u, /* x */ HS_BY_N, /* reduction */ HS_ANY_REDUCTION, /* min_take, max_take */ 0u, 0u},
      {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
      {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
-     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
     {/* kernel first_histogram_radix */ 3u,
      {/* min_n */ 1048576u, /* max_n */ 545259520u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u, /* x */ HS_BY_N, /* reduction */ HS_ANY_REDUCTION, /* min_take, max_take */ 0u, 0u},
      {/* x */ HS_BY_N, /* add */ 16383, /* div */ 8192u, /* mul */ 1u, /* cap */ 529u},
@@ -1170,8 +1170,8 @@ static const hs_step hs_nvidia_hopper_auto_u64_steps[] = {
 };
 static const hs_scratch_rule hs_nvidia_hopper_auto_u64_scratch[] = {
     {/* min_n */ 4096u, /* max_n */ 1048576u, /* plus */ 262144u, /* per_n */ 0u, /* unit */ 1u, /* per_unit */ 0u, /* units */ 0u},
-    {/* min_n */ 1048576u, /* max_n */ 545259520u, /* plus */ 20676u, /* per_n */ 8u, /* unit */ 6144u, /* per_unit */ 1024u, /* units */ 174763u},
-    {/* min_n */ 1048576u, /* max_n */ 545259520u, /* plus */ 20680u, /* per_n */ 8u, /* unit */ 2080u, /* per_unit */ 24u, /* units */ 1030879u},
+    {/* min_n */ 1048576u, /* max_n */ 545259520u, /* plus */ 20692u, /* per_n */ 8u, /* unit */ 6144u, /* per_unit */ 1024u, /* units */ 174763u},
+    {/* min_n */ 1048576u, /* max_n */ 545259520u, /* plus */ 20696u, /* per_n */ 8u, /* unit */ 2080u, /* per_unit */ 48u, /* units */ 1030879u},
     {/* min_n */ 545259520u, /* max_n */ 1099511627776u, /* plus */ 68608u, /* per_n */ 8u, /* unit */ 6144u, /* per_unit */ 2048u, /* units */ 528u},
     {/* min_n */ 545259520u, /* max_n */ 1099511627776u, /* plus */ 68612u, /* per_n */ 8u, /* unit */ 2080u, /* per_unit */ 24u, /* units */ 2064889u},
 };

@@ -6,6 +6,9 @@
 namespace hs_nvidia_hopper_auto_u32_code {
 #include "kernels/cuda/auto_u32.cu"
 }
+#undef HS_BASE
+#undef HS_BUCKET_BITS
+#undef HS_BUCKET_LOW_BIT
 #undef HS_BUCKET_STARTS
 #undef HS_BUCKET_STARTS_2
 #undef HS_BUFFERS
@@ -228,7 +231,10 @@ extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u32_v4_cuda = {&hs_nvidia
 namespace hs_nvidia_hopper_auto_u64_code {
 #include "kernels/cuda/auto_u64.cu"
 }
+#undef HS_BASE
+#undef HS_BUCKET_BITS
 #undef HS_BUCKET_CAPACITY
+#undef HS_BUCKET_LOW_BIT
 #undef HS_BUCKET_MEAN
 #undef HS_BUCKET_STARTS
 #undef HS_BUCKET_STARTS_2

@@ -142,12 +142,14 @@ class Room:
 
     regions: (name, number of words, meaning) of each region of fixed size, in order.
     mean: `Bucket.limit`, which determines the size of the list of buckets; None if keys without values have no buckets.
+    bucket_bytes: the bytes of starts, cursors and list entries of buckets, for every `mean` keys.
     pieces: the greatest mean number of keys per bucket, and the greatest count that is sorted by buckets.  Both
     determine the size of the list of pieces.  None unless large buckets are cut into pieces.
     """
 
     regions: tuple[tuple[str, int, str], ...]
     mean: int | None
+    bucket_bytes: int
     pieces: tuple[int, int] | None
 
 

@@ -53,6 +53,9 @@ class Words:
     first_starts: Region | None = None
     first_cursors: Region | None = None
     first_tiles: Region | None = None
+    bucket_bits: Region | None = None
+    bucket_low_bit: Region | None = None
+    base: Region | None = None
     pair_status: Region | None = None
     spare: Region | None = None
     digit_varies: Region | None = None
@@ -157,7 +160,8 @@ def scratch(p: Tile) -> Scratch:
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
     mean = p.room.mean if p.room else None
-    buckets = replace(rule, plus=plus + 4, unit=mean or 1, per_unit=24)
+    # up to 2 n / mean buckets, twice as many if a sample chooses the bits that are the number of a bucket
+    buckets = replace(rule, plus=plus + 4, unit=mean or 1, per_unit=p.room.bucket_bytes if p.room else 24)
     if not p.looks_back:
         if p.halves:
             return Scratch((rule, replace(rule, max_n=p.halves, per_n=2 * item, units=1)))
@@ -174,7 +178,7 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
     """Return the rules for the size of scratch, for a sort whose passes use look-back.
 
     rule: the rule for a table with a row for each work-group.
-    buckets: the rule for a list with 24 bytes for every `room.mean` keys.
+    buckets: the rule for a list with `room.bucket_bytes` bytes for every `room.mean` keys.
     """
     least, row = rule.min_n, rule.per_unit
     mean, pieces = (p.room.mean, p.room.pieces) if p.room else (None, None)
@@ -191,7 +195,7 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
             )
         if not p.forward_progress:  # the table of counts of retries
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
-    if mean:  # up to 2 n / mean buckets, with three 4-byte words each (start, cursor, list entry): 24 n / mean bytes
+    if mean:
         rules.append(replace(buckets, units=greatest(p) // mean + 1))
     # pieces need 96 bytes for every `unit` keys, for starts, ends and list entries; no rule if tile states take more
     unit, most = pieces or (0, 0)

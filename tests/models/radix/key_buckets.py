@@ -34,26 +34,33 @@ def partitioned(p: Params, m: Memory, n: int) -> bool:
 
 def needed(p: Params, name: str, m: Memory, n: int) -> int:
     """Return the number of work-groups that the kernel requires, if everything counted so far fits."""
-    tile, (first, second) = msd.tile(p), msd.widths(p, n)
+    tile, count = msd.tile(p), 1 << sum(msd.widths(p, n))
     tiles = -(-n // tile)
     shares = {
-        "first_histogram": min(tiles, msd.groups(p)) + int(p.sampled > 0),
+        "first_histogram": min(tiles, msd.groups(p)) + int(p.pieces),
         "first_partition": tiles,
-        "second_starts": 1 << first,
-        "bucket": 1 << first + second,
-        "bucket_count": 1 << first + second,
-        "bucket_rest": min(1 << first + second, msd.groups(p)),
+        "second_starts": 1 << (_choice(m).bits + 1) // 2 if "choice" in m.words else 1,
+        "bucket": count,
+        "bucket_count": count,
+        "bucket_rest": min(count, msd.groups(p)),
     }
     if name in ("second_histogram", "second_partition"):
         return int(m.words["tiles"][-1])
     return shares.get(name, 1)
 
 
-def _digit(p: Params, keys: Keys, level: int, n: int) -> NDArray[np.int64]:
+def _choice(m: Memory) -> sample.Choice:
+    """The bits that are the number of a bucket."""
+    choice = m.words["choice"][0]
+    assert isinstance(choice, sample.Choice)
+    return choice
+
+
+def _digit(m: Memory, keys: Keys, level: int) -> NDArray[np.int64]:
     """The first or the second digit of keys after the key transform."""
-    first, second = msd.widths(p, n)
-    shift, width = (p.key.bits - first, first) if level == 1 else (p.key.bits - first - second, second)
-    return ((keys >> keys.dtype.type(shift)).astype(np.int64)) & ((1 << width) - 1)
+    bits = _choice(m).bits
+    numbers = _choice(m).buckets(keys)
+    return numbers >> bits // 2 & (1 << (bits + 1) // 2) - 1 if level == 1 else numbers & (1 << bits // 2) - 1
 
 
 def _given(m: Memory, at: Pass) -> Keys:
@@ -72,8 +79,10 @@ def restored(keys: Keys, at: Pass) -> Keys:
 
 def _begin(p: Params, m: Memory, at: Pass) -> None:
     whole = not (p.index64 and p.signature.bit_range) or (at.begin, at.end) == (0, p.key.bits)
+    choice = sample.chosen(p, _given(m, at))
     m.words = {
-        "fits": np.full(2, int(whole), np.int64),
+        "choice": np.array([choice]),
+        "fits": np.full(2, int(whole and choice.fits), np.int64),
         "counts": np.zeros(p.partition_radix, np.int64),
         "rest": np.zeros(0, np.int64),
         "uneven": np.ones(1, np.int64),
@@ -81,22 +90,24 @@ def _begin(p: Params, m: Memory, at: Pass) -> None:
 
 
 def _histogram(p: Params, m: Memory, at: Pass) -> None:
+    keys, choice = _given(m, at), _choice(m)
     m.look(p, at.n, at, (0, p.key.bits))
-    m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=p.partition_radix)
-    m.words["buckets"] = np.zeros(1 << sum(msd.widths(p, at.n)), np.int64)
+    m.words["counts"] += np.bincount(_digit(m, keys, 1), minlength=p.partition_radix)
+    m.words["buckets"] = np.zeros(1 << choice.bits, np.int64)
     if p.sampled:
-        m.sample = sample.taken(p, _given(m, at))
-        m.words["fits"] *= not in_vain(p, m.sample)
+        m.sample = sample.taken(p, keys)
+        m.words["fits"] *= not in_vain(p, keys)
 
 
-def in_vain(p: Params, found: sample.Sample) -> bool:
-    """Whether no buckets are tried, since too many keys of a sample are alike."""
-    many = found.alike[0] > max(found.agreeing(msd.capacity(p)), found.chance)
-    return many or found.top < len(p.digits) - 1 or found.crowded
+def in_vain(p: Params, keys: Keys) -> bool:
+    """Whether no buckets are tried, by what a sample shows, or since the sample has missed keys of other ranges."""
+    choice = sample.chosen(p, keys)
+    missed = choice.buckets(keys) >> choice.bits != 0
+    return not choice.fits or bool(missed.any()) or (p.pieces and sample.taken(p, keys).crowded)
 
 
 def _starts(p: Params, m: Memory, at: Pass) -> None:
-    counts, second = m.words["counts"], msd.widths(p, at.n)[1]
+    counts, second = m.words["counts"], _choice(m).bits // 2
     if not m.unsorted or (counts > msd.capacity(p) << second).any():
         m.words["fits"][:] = 0
     m.words["starts"] = np.concatenate(([0], np.cumsum(counts)))
@@ -117,12 +128,12 @@ def _dealt(keys: Keys, digits: NDArray[np.int64], cursors: NDArray[np.int64], to
 
 def _first(p: Params, m: Memory, at: Pass) -> None:
     keys = _given(m, at)
-    _dealt(keys, _digit(p, keys, 1, at.n), m.words["cursors"], m.buffers[_DEALT], msd.tile(p))
+    _dealt(keys, _digit(m, keys, 1), m.words["cursors"], m.buffers[_DEALT], msd.tile(p))
 
 
 def _values(p: Params, m: Memory, at: Pass) -> list[tuple[int, slice, slice]]:
     """The values of the first digit, each with the positions of its keys and of its buckets."""
-    first, second = msd.widths(p, at.n)
+    first, second = (_choice(m).bits + 1) // 2, _choice(m).bits // 2
     starts = m.words["starts"]
     return [
         (v, slice(int(starts[v]), int(starts[v + 1])), slice(v << second, v + 1 << second)) for v in range(1 << first)
@@ -131,7 +142,7 @@ def _values(p: Params, m: Memory, at: Pass) -> list[tuple[int, slice, slice]]:
 
 def _count(p: Params, m: Memory, at: Pass) -> None:
     for _, keys, buckets in _values(p, m, at):
-        digits = _digit(p, m.buffers[_DEALT][keys], 2, at.n)
+        digits = _digit(m, m.buffers[_DEALT][keys], 2)
         m.words["buckets"][buckets] += np.bincount(digits, minlength=buckets.stop - buckets.start)
 
 
@@ -146,7 +157,7 @@ def _places(p: Params, m: Memory, at: Pass) -> None:
 def _second(p: Params, m: Memory, at: Pass) -> None:
     for _, keys, buckets in _values(p, m, at):
         mine = m.buffers[_DEALT][keys]
-        _dealt(mine, _digit(p, mine, 2, at.n), m.words["buckets"][buckets], m.buffers[1], msd.tile(p))
+        _dealt(mine, _digit(m, mine, 2), m.words["buckets"][buckets], m.buffers[1], msd.tile(p))
 
 
 def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bool:
@@ -157,8 +168,8 @@ def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bo
     if len(keys) > msd.capacity(p):
         raise Fault(f"a bucket of {len(keys)} keys")
     places = p.bucket.bins.bit_length() - 1
-    low = max(p.key.bits - sum(msd.widths(p, at.n)) - places, 0)
-    found = (keys >> keys.dtype.type(low)) & keys.dtype.type(p.bucket.bins - 1)
+    low = max(_choice(m).low - places, 0)
+    found = (keys - keys.dtype.type(_choice(m).base) >> keys.dtype.type(low)) & keys.dtype.type(p.bucket.bins - 1)
     if not crowded and len(keys) and np.bincount(found.astype(np.int64)).max() > CROWD:
         return False
     m.buffers[1][mine] = restored(np.sort(keys), at)

@@ -210,7 +210,8 @@ def _bucket(p: Params, m: Memory, at: Pass) -> None:
             raise Fault(f"a bucket of {len(keys)} keys")
         if starts is None and not large and _ready(m, keys):
             continue
-        if large or (len(keys) and _crowded(keys, p.bucket.bins, p.bucket.work_group)):
+        base = keys.dtype.type(0 if starts is None else m.words["choice"][0].base)
+        if large or (len(keys) and _crowded(keys - base, p.bucket.bins, p.bucket.work_group)):
             left.append((begin, end))
         else:
             keys = np.sort(keys)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import Params
+from hsgen.algorithms.radix.hybrid import buckets as msd
 from hsgen.algorithms.radix.parts import EQUAL
 from models.radix.memory import Keys
 
@@ -59,6 +60,57 @@ def positions(n: int, size: int) -> NDArray[np.int64]:
     return ((place ^ place >> np.uint64(13)) % np.uint64(n)).astype(np.int64)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The bits that are the number of a bucket, and whether buckets are tried.
+
+    bits, low: the number of these bits, and the lowest of them, in a key less `base`.
+    """
+
+    bits: int
+    low: int
+    base: int = 0
+    fits: bool = True
+
+    def buckets(self, keys: Keys) -> NDArray[np.int64]:
+        """Return the bucket of each key; a key that the sample has missed may have a number that is too great."""
+        one = keys.dtype.type
+        return ((keys - one(self.base)) >> one(self.low)).astype(np.int64)
+
+
+def chosen(p: Params, keys: Keys) -> Choice:
+    """Return what the launch before the first histogram chooses, by a sample if there is one."""
+    n, size, bits = len(keys), p.sampled, sum(msd.widths(p, len(keys)))
+    if not size or n < size:
+        return Choice(bits=bits, low=p.key.bits - bits)
+    found = keys[positions(n, size)]
+    low, high = int(found.min()), int(found.max())
+    more = (high - low) >> size.bit_length() - 4
+    first, last = max(low - more, 0), min(high + more, p.key.greatest)
+    widths = max((low ^ high).bit_length(), 1), max((last - first).bit_length(), 1)
+    base, width = (first, widths[1]) if widths[1] < widths[0] else (low >> widths[0] << widths[0], widths[0])
+    if width <= bits:
+        return Choice(bits=bits, low=0, base=base, fits=False)
+    used = ((high - low) >> width - bits) + 1
+    used += used >> size.bit_length() - 5
+    bits += bits < 2 * p.partition_bits and n // used > msd.limit(p)
+    choice = Choice(bits=bits, low=width - bits, base=base)
+    return replace(choice, fits=_fits(p, choice, found, n))
+
+
+def _fits(p: Params, choice: Choice, found: Keys, n: int) -> bool:
+    """Whether pairs of sampled keys in one bucket are few, and, of sorts without pieces, pairs of equal keys."""
+    slots, words = choice.buckets(found), 2 * p.sampled
+    if 1 << choice.bits > words:
+        pairs = len(found) - len(np.unique(slots >> max(choice.bits - (32 * words).bit_length() + 1, 0)))
+    else:
+        pairs = int((own := np.bincount(slots)) @ (own - 1)) // 2
+    expected = msd.capacity(p) * (p.sampled // 2) // (n // p.sampled + 1)
+    if max(pairs - expected, 0) ** 2 > 25 * (expected + 1):
+        return False
+    return p.pieces or not taken(p, found, n).crowded
+
+
 def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, bool, int]:
     """Count a round: keys without the bits below `low` that agree with the one that stayed where they meet.
 
@@ -80,15 +132,16 @@ def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, bool, 
     return int(np.where(met > many, met - 1 + size, met).sum()), False, 0
 
 
-def taken(p: Params, keys: Keys) -> Sample:
+def taken(p: Params, keys: Keys, of: int = 0) -> Sample:
     """Return what a sample of keys shows, which are in the order of their bits.
 
     A round for each of the highest digits from two on, and one for equal keys.
+    of: the number of keys, if `keys` are the sample.
     """
-    n, size = len(keys), p.sampled
+    n, size = of or len(keys), p.sampled
     if n < size:
         return Sample(n=n, size=size, alike=(0,) * p.rounds, top=len(p.digits) - 1)
-    found = keys[positions(n, size)]
+    found = keys if of else keys[positions(n, size)]
     many = 4 * size // (n // size + 1) + 4
     top = max(int(np.bitwise_or.reduce(found ^ found[0])).bit_length() - 1, 0) // p.digit
     cuts = [max(top - 1 - r, 0) * p.digit for r in range(p.rounds - 1)]

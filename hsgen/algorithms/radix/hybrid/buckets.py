@@ -86,11 +86,20 @@ class Sizes:
     capacity: int
     shared: int
     groups: int
+    sampled: bool
 
 
 def sizes(p: Hybrid) -> Sizes:
     """Return the numbers that templates need for the parameters `p`."""
-    return Sizes(least=least(p), most=most(p), limit=limit(p), capacity=capacity(p), shared=shared(p), groups=groups(p))
+    return Sizes(
+        least=least(p),
+        most=most(p),
+        limit=limit(p),
+        capacity=capacity(p),
+        shared=shared(p),
+        groups=groups(p),
+        sampled=p.sampled > 0,
+    )
 
 
 def groups(p: Hybrid) -> int:
@@ -170,7 +179,8 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     arrays = (Array(name="tile", type="key", count=capacity(p)), *bin_sort.arrays(bucket, p.subgroup))
     arrays += (word_array("unordered", 1),) * p.pieces
     buffers = (DESTINATION, WORDS)
-    template = f"{_BUCKET_SORT}:" + ("bucket_or_piece" if p.pieces else "bucket")
+    form = "bucket_or_piece" if p.pieces else "several_buckets" if p.sampled else "bucket"
+    template = f"{_BUCKET_SORT}:{form}"
     sort = holding(summing(kernel(p, "bucket", summary, bucket, buffers, arrays, template=template), p), p)
     sort = bin_sort.with_room(sort)
     bins = BinSort(shape=bucket, subgroup=p.subgroup, key=p.key, load="at_once")

@@ -57,7 +57,7 @@ class KeyBuckets(Stage):
             launches = [launch(first, bound, low, high, fixed(1), BitRange())]
         else:
             launches = rows(first)
-        tile, more = buckets.tile(p), 1 if p.sampled else 0
+        tile, more = buckets.tile(p), 1 if p.pieces else 0
         # each value of the first digit has tiles of its own, of which the last may be partial
         second = grid(Grid(add=p.partition_radix * tile, div=tile))
         launches += rows(
@@ -76,7 +76,8 @@ class KeyBuckets(Stage):
         """The grids of the kernels that sort buckets: a list of grids for each kernel.
 
         The first kernel has one grid for each number of buckets, so that no work-group is without a bucket.  A
-        work-group without a bucket takes 2.4 ns, which matters because a bucket sort is short.
+        work-group without a bucket takes 2.4 ns, which matters because a bucket sort is short.  If a sample has doubled
+        the number of buckets, each work-group sorts two.
         """
         p, most = self.p, self.span[1]
         if p.counted:

@@ -27,7 +27,8 @@ class Hybrid(Onesweep):
     waitless: whether the fallback is reduce-scan, in which no work-group waits for another.  Otherwise the passes of
     the fallback use look-back, except in kernels with 64-bit indices.
     sample: the number of keys of a sample, which kernels compare before any key moves; 0 means no sample.  If too many
-    of the sampled keys agree in their highest bits, buckets are not tried, and the fallback sorts the keys.
+    of the sampled keys are equal or share a bucket, buckets are not tried, and the fallback sorts the keys.  For keys
+    without values, the sample also determines the bits of the number of a bucket.
     crowded_bits: the bits of the digits by which a work-group sorts a bucket with crowded bins; 0 means `bits`.
 
     Each of the following stages is absent if its field is None:
@@ -134,6 +135,7 @@ class Hybrid(Onesweep):
         return stages.Room(
             regions=(
                 *(regions.keys(self.partition_radix) if self.has_key_buckets else ()),
+                *(regions.sampled_keys(self.key.bits // 32) if self.has_key_buckets and self.sampled else ()),
                 *(
                     regions.pairs(len(self.digits), counter=not self.has_key_buckets)
                     if self.has_pair_buckets or self.pieces
@@ -143,6 +145,7 @@ class Hybrid(Onesweep):
                 *(regions.partitioned_pairs(self.pair_partition_radix) if self.partitions_pairs else ()),
             ),
             mean=present(self.bucket).limit if self.has_key_buckets else None,
+            bucket_bytes=48 if self.sampled else 24,
             pieces=self._pieces() if self.pieces else None,
         )
 

@@ -19,7 +19,7 @@ from hsgen.core.kernels import Kernel
 PARTITIONED = Buffer(name="partitioned")
 """The buffer in scratch that holds the keys between the two partitions."""
 _READ = replace(PARTITIONED, read_only=True)
-_FOLDER, _VARIANTS = "radix/hybrid/", "radix/hybrid/variants.j2:"
+_FOLDER, _VARIANTS, _SAMPLED = "radix/hybrid/", "radix/hybrid/variants.j2:", "radix/hybrid/sampled_begin"
 _FIRST_SETS, _SECOND_SETS = 4, 2
 """Number of copies of each counter in a work-group that counts the first digit, and the second digit.
 
@@ -50,9 +50,10 @@ class Counters:
 class Partitioning(Body):
     """The variants of the kernels of the partitions (see `hsgen.algorithms.radix.phases`), and derived numbers.
 
-    buckets: how a kernel computes the number of highest bits that the keys of a bucket share.
+    buckets: how a kernel computes the number of bits of the number of a bucket.
     width: whether indices have 32 or 64 bits.
-    order_check: whether the first histogram kernel also checks if the keys are in order already.
+    order_check: whether the first histogram kernel also checks if the keys are in order already.  With a sample, the
+    kernel checks instead if keys lie outside of the range of the sample.
     sample: whether one more work-group of the first histogram kernel compares a sample of the keys.
     groups: the greatest number of work-groups that count the first digit, without the one for the sample.
     capacity: the most keys that a bucket may have.
@@ -69,11 +70,12 @@ class Partitioning(Body):
 
 
 def _data(p: Hybrid, counters: Counters | None = None) -> Partitioning:
+    kind = "sampled_keys" if p.sampled else "counted" if p.counted else "keys"
     return Partitioning(
-        buckets=f"{_VARIANTS}counted" if p.counted else f"{_VARIANTS}keys",
+        buckets=f"{_VARIANTS}{kind}",
         width=f"{_VARIANTS}wide" if p.index64 else f"{_VARIANTS}narrow",
-        order_check=order_check(p.sorted_exit),
-        sample=f"{_VARIANTS}key_sample" if p.sampled else "radix/onesweep/variants.j2:no_sample",
+        order_check=f"{_SAMPLED}.j2:outside" if p.sampled else order_check(p.sorted_exit),
+        sample=f"{_VARIANTS}key_sample" if p.pieces else "radix/onesweep/variants.j2:no_sample",
         groups=buckets.groups(p),
         capacity=buckets.capacity(p),
         counters=counters,
@@ -103,14 +105,29 @@ def _kernel(
 
 
 def begin(p: Hybrid) -> Kernel:
-    """Return the kernel that clears the histogram of the first digit, and the status words of the partitions."""
-    return _kernel(p, "partition_begin", "begin", "clear the histogram of the first digit", (WORDS,))
+    """Return the kernel that clears the first histogram and the status words, and that takes the sample, if any."""
+    kernel = _kernel(p, "partition_begin", "begin", "clear the histogram of the first digit", (WORDS,))
+    if not p.sampled:
+        return kernel
+    subgroups, size = present(p.partition).work_group // p.subgroup, p.sampled
+    equals = (Array(name="sampled", type="key", count=size), word_array("equals", 2 * size))
+    arrays = (
+        Array(name="least", type="key", count=subgroups),
+        Array(name="greatest", type="key", count=subgroups),
+        word_array("table", 2 * size),
+        *(equals if not p.pieces else ()),
+        word_array("results", 2),
+    )
+    summary = "choose the bits of the number of a bucket by a sample of the keys"
+    kernel = replace(kernel, summary=summary, buffers=(SOURCE, *kernel.buffers), template=f"{_SAMPLED}:begin")
+    return buckets.summing(replace(kernel, arrays=arrays), p)
 
 
 def histogram(p: Hybrid) -> Kernel:
     """Return the kernel that counts the first digit.  With a sample, one more work-group compares the sampled keys."""
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
-    arrays = (word_array("counts", max(p.partition_radix * counters.sets, sampling(p))), *order_flag(p))
+    words = max(p.partition_radix * counters.sets, sampling(p) if p.pieces else 0)
+    arrays = (word_array("counts", words), *order_flag(p))
     return _kernel(p, "first_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
 
 

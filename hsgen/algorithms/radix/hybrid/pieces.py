@@ -203,6 +203,8 @@ class Pieces(Stage):
             yield "sample", f"digits of {p.bits} bits lie across words of keys", "leave it out, or give 8 bits"
         elif p.sorted_exit:
             yield "sample", "keys in order are found in another way", "leave it out, or sorted_exit"
+        elif p.key.bits == 64 and p.has_key_buckets and not device.int64:
+            yield "sample", "keys of 64 bits are subtracted from each other", "leave it out"
         elif p.ranker != "match_ballot":
             yield "sample", "lanes that sort in memory vote", 'leave it out, or give the ranker "match_ballot"'
         else:

@@ -24,6 +24,19 @@ def keys(values: int) -> Sizes:
     )
 
 
+def sampled_keys(words: int) -> Sizes:
+    """Return the regions for what a sample chooses in sorts of keys without values, of `words` words each."""
+    return (
+        ("bucket_bits", 1, "the bits of the number of a bucket; 0: the fallback sorts all keys"),
+        ("bucket_low_bit", 1, "the lowest of these bits, in a key less the base"),
+        (
+            "base",
+            words,
+            "a key that is subtracted from all keys before the partitions, and added after the bucket sort",
+        ),
+    )
+
+
 def pairs(digits: int, *, counter: bool) -> Sizes:
     """Return the regions for buckets of pairs (keys with values), or for buckets after passes.
 
