@@ -115,17 +115,19 @@ def choice(key: str, rows: int, length: int) -> str:
 ALONE_UP_TO = UNEVEN_UP_TO
 """The greatest length of one row of float32 keys that hsgen sorts faster than torch.sort even if one key is frequent.
 
-The table has times in microseconds, on an H100 with PyTorch 2.11, for outputs of ReLU, half of which are zero.  The
-times of longer rows vary, because a sample of the keys decides whether a single work-group must read all zeros.
+The table has times in microseconds, on an H100 with PyTorch 2.11: outputs of ReLU, half of which are zero, and normal
+keys of which one key has a share of the places.  A key of more than 1/16 is sorted by passes.  The copies of a rarer
+key may keep a single work-group busy.
 
-| keys | torch.sort | whole |
-|---|---|---|
-| 2^18 | 68 | 50 |
-| 2^20 | 107 | 88 |
-| 2^22 | 290 | 691 |
-| 8180262 | 478 | 381 |
-| 11571999 | 639 | 1907 |
-| 2^24 | 880 | 675 |
+| keys | torch.sort | whole, ReLU | torch.sort | whole, 10 % | torch.sort | whole, 5 % |
+|---|---|---|---|---|---|---|
+| 2^18 | 86 | 66 | | | | |
+| 2^20 | 115 | 107 | | | | |
+| 2^22 | 301 | 241 | 306 | 236 | 308 | 755 |
+| 8180262 | 489 | 411 | | | | |
+| 11571999 | 647 | 519 | | | | |
+| 2^24 | 886 | 708 | 928 | 691 | 923 | 2641 |
+| 2^26 | 3270 | 2405 | | | | |
 """
 
 

@@ -30,6 +30,8 @@ Ranges = list[tuple[int, int]]
 
 def chosen(found: sample.Sample, live: list[bool], digit: int, mean: int, held: int) -> int:
     """Return the lowest digit that is passed before buckets are sorted on chip; 0 where all are passed."""
+    if found.frequent and found.singles and found.n // 16 > held:
+        return 0
     for r in range(len(found.alike) - 1):
         if r + 1 >= found.top:
             break

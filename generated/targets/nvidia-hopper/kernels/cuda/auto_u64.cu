@@ -2326,13 +2326,15 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
         // choose: find the fewest digits for passes after which buckets are small enough, or are in order already
         bool frequent = (mixed[13] >> 31 != 0u); // some key is frequent
         int singles = hs_to_int(mixed[13] >> 16 & 32767u);
+        // hot: one key among many has more copies than a work-group holds, so that passes run by all digits
+        bool hot = frequent && singles > 0 && hs_n() / 16 > capacity;
         int top = hs_to_int(mixed[14]); // the highest digit in which keys differ
         // values: the number of distinct keys, estimated from the sample; 0 if unknown, or if a key has more copies than a
         // work-group holds. each: the estimated number of copies of each key
         int values = equal > 1u && equal <= 1024u ? 2097152 / hs_to_int(equal) : 0;
         int each = values > 0 ? hs_n() / values : 0;
         if (each > capacity) values = 0;
-        for (int r = 0; r < 3 && r + 1 < top && lowest == 0; r++) {
+        for (int r = 0; r < 3 && r + 1 < top && lowest == 0 && !hot; r++) {
             int passed = 0, left = 0; // of the digits in which keys differ, the numbers of those with and without a pass
             for (int q = 0; q < 8; q++) {
                 if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);

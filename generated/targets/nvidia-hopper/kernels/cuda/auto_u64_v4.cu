@@ -1523,13 +1523,15 @@ HS_KERNEL void __launch_bounds__(384) ahead_starts_radix_few(hs_u32 *words, int 
         // choose: find the fewest digits for passes after which buckets are small enough, or are in order already
         bool frequent = (mixed[14] >> 31 != 0u); // some key is frequent
         int singles = hs_to_int(mixed[14] >> 16 & 32767u);
+        // hot: one key among many has more copies than a work-group holds, so that passes run by all digits
+        bool hot = frequent && singles > 0 && hs_n() / 16 > capacity;
         int top = hs_to_int(mixed[15]); // the highest digit in which keys differ
         // values: the number of distinct keys, estimated from the sample; 0 if unknown, or if a key has more copies than a
         // work-group holds. each: the estimated number of copies of each key
         int values = equal > 1u && equal <= 2048u ? 8388608 / hs_to_int(equal) : 0;
         int each = values > 0 ? hs_n() / values : 0;
         if (each > capacity) values = 0;
-        for (int r = 0; r < 4 && r + 1 < top && lowest == 0; r++) {
+        for (int r = 0; r < 4 && r + 1 < top && lowest == 0 && !hot; r++) {
             int passed = 0, left = 0; // of the digits in which keys differ, the numbers of those with and without a pass
             for (int q = 0; q < 8; q++) {
                 if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);
