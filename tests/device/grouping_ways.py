@@ -288,10 +288,13 @@ MORE = (8000, 124_000, 300_000)
 """Counts in addition to those at which plans change: with rows of many lengths, and with many tiles."""
 
 
-def others(s: stress.Stress, done: Launches, most: int) -> Iterator[tuple[str, list[str]]]:
+def others(s: stress.Stress, done: Launches, given: argparse.Namespace) -> Iterator[tuple[str, list[str]]]:
     """Call every other operation at each count up to `most` from which on its plan has other launches, with even and
     uneven keys; yield the name of each call and what was wrong."""
+    most = given.most
     for work in (*stress.OTHERS, (stress.scan, "u32", 3, False), (stress.scan, "u32", 2, True)):
+        if given.only and work[0].__name__ not in given.only:
+            continue
         before = set(s._objects)
         work[0](s, Input(np, "uniform", 64, 1), *work[1:])
         made = [v for k, v in s._objects.items() if k not in before] or [None]
@@ -319,7 +322,7 @@ def run(s: stress.Stress, library: type[Any], bytes_at: Callable[[int, int], Any
     failed = calls = 0
     with recorded(library) as done:
         if given.others:
-            for name, wrong in others(s, done, given.most):
+            for name, wrong in others(s, done, given):
                 calls, failed = calls + 1, failed + bool(wrong)
                 print(*(f"WRONG {name}: {text}" for text in wrong), sep="\n", end="\n" if wrong else "")
         for way in () if given.others else WAYS:
@@ -341,13 +344,15 @@ def options(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--others", action="store_true", help="the other operations, at the counts of each plan")
     parser.add_argument("--most", type=int, default=2_200_000, help="the greatest of these counts")
     parser.add_argument("--large", action="store_true", help="also the ways that take more than 2^22 keys")
-    parser.add_argument("--only", action="append", help="a way by its name; can be repeated", metavar="WAY")
+    parser.add_argument(
+        "--only", action="append", help="a way or another operation by its name; can be repeated", metavar="NAME"
+    )
     parser.add_argument("--list", action="store_true", help="print the names of all ways")
     parser.add_argument("--target", help="the name or file of a target; by default the one that matches the GPU")
     given = parser.parse_args(argv)
-    names = [w.name for w in WAYS]
+    names = [work[0].__name__ for work in stress.OTHERS] if given.others else [w.name for w in WAYS]
     if unknown := [x for x in given.only or () if x not in names]:
-        parser.error(f"--only: there is no way {unknown[0]!r}; --list prints them")
+        parser.error(f"--only: there is no {unknown[0]!r} among: {', '.join(dict.fromkeys(names))}")
     return given
 
 

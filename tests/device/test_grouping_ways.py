@@ -196,6 +196,6 @@ def test_keys_of_a_way_take_it(way: grouping_ways.Way) -> None:
 def test_options_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         grouping_ways.options(["--only", "no way"])
-    assert ended.value.code == 2 and "there is no way 'no way'" in capsys.readouterr().err
+    assert ended.value.code == 2 and "there is no 'no way'" in capsys.readouterr().err
     assert isinstance(grouping_ways.options(["--large"]), argparse.Namespace)
     assert grouping_ways.main(["--list"]) == 0 and "passes over 3 digits" in capsys.readouterr().out
