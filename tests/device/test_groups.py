@@ -42,7 +42,7 @@ array = pytest.importorskip("pyopencl.array")
 AROUND = 128  # elements before and after an array, whose beginning devices require to be aligned
 NS = (0, 1, 2, 23, 24, 25, 121, CROSSOVER - 1, CROSSOVER, CROSSOVER + 1, 1023, 1024, LEAST, LEAST + 1, 2001, 5003)
 EXAMPLES = settings(
-    max_examples=80 if NIGHTLY else 12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=80 if NIGHTLY else 6, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 
 

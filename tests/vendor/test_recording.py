@@ -64,9 +64,9 @@ def test_every_sort_is_recorded_as_planned(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["lavapipe", nightly("pairs4"), nightly("generic")])
 def test_every_forgotten_barrier_is_found(name: str) -> None:
-    """The first, and one in the middle; nightly all of them."""
+    """One in the middle; nightly all of them."""
     last = barriers(name)
-    for number in range(1, last + 1) if NIGHTLY else (1, last // 2):
+    for number in range(1, last + 1) if NIGHTLY else (last // 2,):
         code, said = run(name, "drop", str(number))
         assert code == 1, said
         assert re.search(rf"barrier {number} forgotten in [1-9]\d* sorts, missed in 0 of them\n$", said), said
