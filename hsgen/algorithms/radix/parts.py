@@ -96,7 +96,7 @@ def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
 
     keys: whether the kernel chooses the buffers of keys.  A kernel that moves values always chooses those of values.
     """
-    values = VALUES_TMP in kernel.buffers
+    values = VALUES_TMP.name in {b.name for b in kernel.buffers}
     return replace(kernel, picks=("key",) * keys + ("value",) * values)
 
 
