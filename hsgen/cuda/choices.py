@@ -112,30 +112,6 @@ def choice(key: str, rows: int, length: int) -> str:
     return LIBRARY
 
 
-ALONE_UP_TO = UNEVEN_UP_TO
-"""The greatest length of one row of float32 keys that hsgen sorts faster than torch.sort even if one key is frequent.
-
-The table has times in microseconds, on an H100 with PyTorch 2.11: outputs of ReLU, half of which are zero, and normal
-keys of which one key has a share of the places.  A key of more than 1/16 is sorted by passes.  The copies of a rarer
-key may keep a single work-group busy.
-
-| keys | torch.sort | whole, ReLU | torch.sort | whole, 10 % | torch.sort | whole, 5 % |
-|---|---|---|---|---|---|---|
-| 2^18 | 86 | 66 | | | | |
-| 2^20 | 115 | 107 | | | | |
-| 2^22 | 301 | 241 | 306 | 236 | 308 | 755 |
-| 8180262 | 489 | 411 | | | | |
-| 11571999 | 647 | 519 | | | | |
-| 2^24 | 886 | 708 | 928 | 691 | 923 | 2641 |
-| 2^26 | 3270 | 2405 | | | | |
-"""
-
-
-def frequent_keys_slow(key: str, rows: int, length: int) -> bool:
-    """Return True if hsgen's sort may be slower than the array library's sort when one key is frequent."""
-    return key == "f32" and rows == 1 and length > ALONE_UP_TO
-
-
 SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_TOGETHER = 1 << 13, 1 << 16, 1 << 20
 """From these row lengths on, hsgen's selections are faster than torch.topk: `SELECTS_FROM` for a single row,
 `SELECTS_ROWS_FROM` for two rows or more.

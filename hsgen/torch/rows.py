@@ -10,7 +10,7 @@ import torch
 
 from hsgen.core.numbers import MOST, integer
 from hsgen.cuda import background
-from hsgen.cuda.choices import choice, frequent_keys_slow
+from hsgen.cuda.choices import choice
 from hsgen.cuda.subjects import Shape
 from hsgen.torch import meanwhile, repeats
 
@@ -156,7 +156,7 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
     """Return the sorted elements and their indices, with the strides that torch.sort returns, for `enable`.
 
     The result is None if PyTorch's own sort must run: in the first of several similar calls (`hsgen.torch.repeats`),
-    while a thread prepares the sort, and for tensors that hsgen might sort more slowly.
+    while a thread prepares the sort, and for tensors that hsgen sorts more slowly.
     """
     call = dim, descending, "", True
     ready, count = _ready(x, call), x.dim()
@@ -164,9 +164,6 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
         if not -count <= dim < count or not repeats.again(x, call):
             return None
         dim %= count
-        length = x.shape[dim]
-        if length and frequent_keys_slow(KEYS.get(x.dtype, ""), x.numel() // length, length):
-            return None
         if unprepared(x, dim, descending=descending, keys=True):
             return None
         ready = prepared(x, dim, descending=descending, keys=True)

@@ -250,6 +250,40 @@ def test_a_frequent_key_among_others_takes_more_passes(lg: int, share: float, pa
     assert model_pieces.chosen(found, [True] * 4, p.digit, 4096, 4096) == 4 - passes
 
 
+@pytest.mark.parametrize("key", ["u32", "u64"])
+@pytest.mark.parametrize("lg", [20, 24, 26])
+@pytest.mark.parametrize("share", [0.01, 0.03])
+def test_a_key_of_some_copies_shares_the_digits_of_passes_with_no_others(key: str, lg: int, share: float) -> None:
+    """Its copies are more than a work-group holds.  Values that all have copies stay in buckets after two passes."""
+    rng, p = np.random.default_rng(1), replace(params(sort_of(V4, key)), sample=4096)
+    live, others = [True] * len(p.digits), bits_of(rng, p.sampled, p)
+    keys = np.where(rng.random(p.sampled) < share, others.dtype.type(0x7824A24F), others)
+    found = sample.taken(p, keys, 1 << lg)
+    assert found.often and not found.frequent
+    expected = 0 if key == "u32" else len(live) - (3 if lg == 20 else 4)
+    assert model_pieces.chosen(found, live, p.digit, 2048, 2816) == expected
+    found = sample.taken(p, few(rng, p.sampled, p, 64), 1 << lg)
+    assert found.often and model_pieces.chosen(found, live, p.digit, 2048, 2816) == len(live) - 2
+
+
+def test_a_long_run_is_a_piece_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies of a key that a work-group cannot hold are in order already, so they are not sorted with other keys."""
+    seen = []
+    run = dict(model_pieces.PLAY)
+
+    def settle(p: radix.Params, m: Any, at: Any, failing: Any) -> None:
+        keys = m.buffers[1][: at.n]
+        seen.extend(set(keys[begin:end].tolist()) for begin, end in m.words["pieces"] if end - begin > 256)
+        run["range_sort"](p, m, at, failing)
+
+    monkeypatch.setitem(model_pieces.PLAY, "range_sort", settle)
+    rng, sort = np.random.default_rng(3), sort_of(V4, "u64", **{**LARGE, "sample": 1024})
+    keys = bits_of(rng, MANY, params(sort))
+    hot = keys[0] = keys[0] >> np.uint64(57) << np.uint64(57)  # the first key of its bucket, so that others follow
+    play(sort, sort.plan, np.where(rng.random(MANY) < 0.05, hot, keys), in_place=False)
+    assert seen == [{hot}]
+
+
 def test_every_way_of_pieces_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Buckets are cut, pieces are empty, crowded or too large."""
     seen: set[str] = set()

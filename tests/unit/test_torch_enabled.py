@@ -16,7 +16,7 @@ from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
 import hsgen.torch  # noqa: E402
 from hsgen.core.errors import Unavailable, Wrong  # noqa: E402
-from hsgen.cuda import choices, driver  # noqa: E402
+from hsgen.cuda import driver  # noqa: E402
 from hsgen.torch import enabling, grouping, repeats, rows, selections  # noqa: E402
 
 if not hasattr(torch.library, "get_kernel"):
@@ -95,29 +95,6 @@ def test_torch_serves_the_first_call_of_a_kind(monkeypatch: pytest.MonkeyPatch) 
                 function(torch.randn(length))
                 calls.append(torch_stand_ins.Sorting.calls - before)
         assert calls == [0, 0, 1, 1, 0, 0, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("shape", "dim", "dtype", "served"),
-    [
-        ((100,), 0, "float32", 1),
-        ((101,), 0, "float32", 0),
-        ((101, 1), 0, "float32", 0),
-        ((1, 101), 1, "float32", 0),
-        ((2, 101), 1, "float32", 1),
-        ((0, 101), 0, "float32", 0),
-        ((101,), 0, "int32", 1),
-        ((101,), 0, "float64", 1),
-    ],
-)
-def test_torch_serves_long_rows_in_which_a_frequent_key_is_slow(
-    monkeypatch: pytest.MonkeyPatch, shape: tuple[int, ...], dim: int, dtype: str, served: int
-) -> None:
-    monkeypatch.setattr(choices, "ALONE_UP_TO", 100)
-    x, before = torch.ones(shape, dtype=getattr(torch, dtype)), torch_stand_ins.Sorting.calls
-    with hsgen.torch.enable():
-        assert torch.sort(x, dim).values.shape == x.shape
-    assert torch_stand_ins.Sorting.calls - before == served
 
 
 @pytest.mark.parametrize("dtype", TYPES, ids=str)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,12 +31,15 @@ Ranges = list[tuple[int, int]]
 
 def chosen(found: sample.Sample, live: list[bool], digit: int, mean: int, held: int) -> int:
     """Return the lowest digit that is passed before buckets are sorted on chip; 0 where all are passed."""
-    if found.frequent and found.singles and found.n // 16 > held:
+    often, others = found.often and found.n // 16 > held, max(found.singles - found.size // 8, 0)
+    if often and found.frequent and found.singles:
         return 0
     for r in range(len(found.alike) - 1):
         if r + 1 >= found.top:
             break
         low = found.top - 1 - r
+        if often and found.n // found.size * others >> min(30, (r + 2) * digit - 4) > 0:
+            continue
         passed, left, unlike = sum(live[low:]), sum(live[:low]), found.alike[r]
         few = unlike <= found.agreeing(held // 2)
         few |= r == 0 and found.top == len(live) - 1 and unlike <= found.chance
@@ -48,13 +52,12 @@ def chosen(found: sample.Sample, live: list[bool], digit: int, mean: int, held: 
 def _same(found: sample.Sample, r: int, left: int, digit: int, mean: int, held: int) -> bool:
     """Whether equal keys are in order, or nearly all, by the digits of a round."""
     size, equal, unlike = found.size, found.equal, found.alike[r]
+    by = min(30, (r + 2) * digit)
     values = size**2 // 2 // equal if 1 < equal <= size // 2 else 0
     each = found.n // values if values else 0
     if values and each <= held:
-        by = min(30, (r + 2) * digit)
         return unlike <= size // 64 and (mean // (each + 1) + 1) << (3 if left > 1 else 4) < (1 << by) // values
-    others = found.n // size * found.singles >> (min(30, (r + 2) * digit) - 4)
-    return unlike == 0 and equal > size // 2 and not (found.frequent and others > 0)
+    return unlike == 0 and equal > size // 2
 
 
 def held(at: Pass) -> tuple[int, int]:
@@ -130,12 +133,16 @@ def _cuts(p: Params, m: Memory, at: Pass) -> None:
         if after - begin <= most:
             continue
 
-        def back(cut: int) -> int:
-            return int(np.searchsorted(passed, passed[cut]))
+        def run(cut: int, side: Literal["left", "right"] = "left") -> int:
+            return int(np.searchsorted(passed, passed[cut], side))
 
-        m.words["pieces"][number] = max(begin, back(cut)), back(cut + mean) if after - cut > mean else after
+        piece = [max(begin, run(cut)), run(cut + mean) if after - cut > mean else after]
         if cut - begin < mean:
-            m.words["ends"][shared[cut]] = max(begin, back(cut))
+            m.words["ends"][shared[cut]] = piece[0]
+        begun, goes_on = cut - piece[0] >= mean, piece[0] == piece[1]
+        if begun != goes_on:
+            piece[0 if begun else 1] = run(cut, "right")
+        m.words["pieces"][number] = piece
 
 
 def _ranges(m: Memory, at: Pass) -> Ranges:

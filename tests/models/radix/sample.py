@@ -21,8 +21,8 @@ class Sample:
     """What a sample of `n` keys has shown.
 
     alike: for each round but the last how many keys agree with unequal ones above a bit, in the last how many are
-    equal to others.  top: the highest digit in which some differ.  frequent: whether one key is more than a sixteenth
-    of all.  singles: the keys that equal none.
+    equal to others.  top: the highest digit in which some differ.  frequent: whether one key is more than 1/16 of all.
+    often: whether one key has more than `rare(size)` copies.  singles: the keys that equal none.
     """
 
     n: int
@@ -30,6 +30,7 @@ class Sample:
     alike: tuple[int, ...]
     top: int
     frequent: bool = False
+    often: bool = False
     singles: int = 0
 
     @property
@@ -51,6 +52,11 @@ class Sample:
     def agreeing(self, most: int) -> int:
         """How many of the sample agree with another one where `most` of all keys agree on average."""
         return most * (self.size // 2) // (self.n // self.size + 1)
+
+
+def rare(size: int) -> int:
+    """Return the greatest number of copies of a key that is not `often` in a sample of this size."""
+    return min(8, size // 32)
 
 
 def positions(n: int, size: int) -> NDArray[np.int64]:
@@ -111,10 +117,10 @@ def _fits(p: Params, choice: Choice, found: Keys, n: int) -> bool:
     return p.pieces or not taken(p, found, n).crowded
 
 
-def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, bool, int]:
+def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, int, int]:
     """Count a round: keys without the bits below `low` that agree with the one that stayed where they meet.
 
-    Also return, of a round of equal keys, whether more than a sixteenth of all met one, and how many met none.
+    Also return, of a round of equal keys, how many at most met one, and how many met none.
     """
     size, one = len(keys), keys.dtype.type
     cut = keys >> one(low) << one(low)
@@ -128,8 +134,8 @@ def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, bool, 
     met = np.bincount(other[counted], minlength=size)
     if equal:
         alone = (other == np.arange(size)) & (met == 0)
-        return int(met.sum()), bool((met > size // 16).any()), int(alone.sum())
-    return int(np.where(met > many, met - 1 + size, met).sum()), False, 0
+        return int(met.sum()), int(met.max()), int(alone.sum())
+    return int(np.where(met > many, met - 1 + size, met).sum()), 0, 0
 
 
 def taken(p: Params, keys: Keys, of: int = 0) -> Sample:
@@ -146,5 +152,6 @@ def taken(p: Params, keys: Keys, of: int = 0) -> Sample:
     top = max(int(np.bitwise_or.reduce(found ^ found[0])).bit_length() - 1, 0) // p.digit
     cuts = [max(top - 1 - r, 0) * p.digit for r in range(p.rounds - 1)]
     alike = [_round(found, low, many, equal=False)[0] for low in cuts]
-    equal, frequent, singles = _round(found, 0, many, equal=True)
-    return Sample(n=n, size=size, alike=(*alike, equal), top=top, frequent=frequent, singles=singles)
+    equal, most, singles = _round(found, 0, many, equal=True)
+    flags = {"frequent": most > size // 16, "often": most > rare(size)}
+    return Sample(n=n, size=size, alike=(*alike, equal), top=top, singles=singles, **flags)

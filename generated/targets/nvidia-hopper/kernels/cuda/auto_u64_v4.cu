@@ -1210,6 +1210,7 @@ HS_KERNEL void __launch_bounds__(384) histogram_radix_few(const hs_stored_key *s
                         if (round < 4) hs_local_atomic_add(counts[round], met == many ? 4096u : 1u);
                         else hs_local_atomic_add(counts[round], 1u);
                         if (round == 4 && met == 256) hs_local_atomic_or(counts[round], 1u << 31);
+                        if (round == 4 && met == 8) hs_local_atomic_or(counts[round], 1u << 30);
                     }
                 }
                 hs_barrier();
@@ -1521,10 +1522,13 @@ HS_KERNEL void __launch_bounds__(384) ahead_starts_radix_few(hs_u32 *words, int 
         int lowest = 0; // the lowest digit by which a pass runs
 
         // choose: find the fewest digits for passes after which buckets are small enough, or are in order already
-        bool frequent = (mixed[14] >> 31 != 0u); // some key is frequent
-        int singles = hs_to_int(mixed[14] >> 16 & 32767u);
-        // hot: one key among many has more copies than a work-group holds, so that passes run by all digits
-        bool hot = frequent && singles > 0 && hs_n() / 16 > capacity;
+        int singles = hs_to_int(mixed[14] >> 16 & 16383u);
+        // often: the sample has many copies of one key, and a work-group may not hold the copies that the source has
+        bool often = ((mixed[14] >> 30 & 1u) != 0u) && hs_n() / 16 > capacity;
+        // hot: the same of more than 1/16, among other keys, so that passes run by all digits
+        bool hot = often && (mixed[14] >> 31 != 0u) && singles > 0;
+        // others: the keys of the sample that have no copies, less those that a sample of a thousand values has by chance
+        int others = singles > 512 ? singles - 512 : 0;
         int top = hs_to_int(mixed[15]); // the highest digit in which keys differ
         // values: the number of distinct keys, estimated from the sample; 0 if unknown, or if a key has more copies than a
         // work-group holds. each: the estimated number of copies of each key
@@ -1541,14 +1545,16 @@ HS_KERNEL void __launch_bounds__(384) ahead_starts_radix_few(hs_u32 *words, int 
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 2048 / (hs_n() / 4096 + 1))
                 || (r == 0 && top == 7 && unlike <= 214u)) && left > 1;
             int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits that the passes sort by
+            // mixes: keys that equal the frequent key in the digits of the passes probably include others, and would keep one
+            // work-group busy for long
+            int shift = (r + 2) * 8 < 34 ? (r + 2) * 8 - 4 : 30;
+            bool mixes = often && hs_n() / 4096 * others >> shift > 0;
             // same: buckets are in order after the passes, because the sample has nearly all values, or because different
-            // values hardly ever share a bucket. A bucket that mixes a frequent key with other keys would keep one work-group
-            // busy for long; `singles` tells how many other keys to expect
+            // values hardly ever share a bucket
             bool same = equal > 2048u && unlike == 0u && left > 0;
-            if (frequent && hs_n() / 4096 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 64u && left > 0
                 && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
-            if (passed > 0 && (even || (repeated && same))) lowest = top - 1 - r;
+            if (passed > 0 && !mixes && (even || (repeated && same))) lowest = top - 1 - r;
         }
 
         // leave: store the choice for later launches
@@ -1666,6 +1672,7 @@ HS_KERNEL void __launch_bounds__(384) bucket_cuts_radix_few(hs_stored_key *desti
             else end = mid;
         }
     }
+    if (at - begin < piece_size) words[HS_BUCKET_STARTS + 1 + (1 << bits) + bucket] = hs_to_u32(from);
     if (after - at > piece_size) {
         int next = begin;
         {
@@ -1683,9 +1690,29 @@ HS_KERNEL void __launch_bounds__(384) bucket_cuts_radix_few(hs_stored_key *desti
         }
         to = next;
     }
+
+    // run: separate a long run from the keys after it; the first lane of the run has the run, the last lane these keys
+    bool begun = at - from >= piece_size; // the cut before is in the same run
+    if ((to == from) != begun) {
+        int past = at;
+        {
+            hs_key x = hs_twiddle_in(destination[at]);
+            hs_u32 x_low = low < 32 ? hs_key_bits(x, 0) >> low << low : 0u;
+            hs_u32 x_high = low > 32 ? hs_key_bits(x, 32) >> (low - 32) << (low - 32) : hs_key_bits(x, 32);
+            for (int end = after; past < end;) {
+                int mid = past + (end - past) / 2;
+                hs_key y = hs_twiddle_in(destination[mid]);
+                hs_u32 y_low = low < 32 ? hs_key_bits(y, 0) >> low << low : 0u;
+                hs_u32 y_high = low > 32 ? hs_key_bits(y, 32) >> (low - 32) << (low - 32) : hs_key_bits(y, 32);
+                if (!((x_high < y_high || (x_high == y_high && x_low < y_low)))) past = mid + 1;
+                else end = mid;
+            }
+        }
+        if (begun) from = past;
+        else to = past;
+    }
     words[HS_BUCKET_STARTS + 1 + (2 << bits) + 2 * number] = hs_to_u32(from);
     words[HS_BUCKET_STARTS + 2 + (2 << bits) + 2 * number] = hs_to_u32(to);
-    if (at - begin < piece_size) words[HS_BUCKET_STARTS + 1 + (1 << bits) + bucket] = hs_to_u32(from);
 }
 
 // sort a bucket of up to 1280 keys on chip
