@@ -1,11 +1,11 @@
 """Selections beside torch.topk on a GPU: the floors of issue 49, and 200 drawn shapes.
 
 Run as a program: python tests/device/topk_speed.py [--json FILE] [--draws COUNT] [--most COUNT] [--rounds COUNT]
-[--warm PART PARTS].  Times are medians by CUDA events of captured graphs, in microseconds, of calls that take turns.
-Floors are of `hsgen.cuda.TopK` with 32-bit indices, drawn shapes of `hsgen.torch.topk`.  Each result equals that of
-torch.topk before it is timed; equal keys are in the order of their indices.  With --warm, a part of the cases is
-checked and not timed, which compiles its kernels into the cache.  Exit code 1 if a result is wrong.  A drawn shape
-below 1.0 is a line of the output, not a failure.
+[--warm PART PARTS] [--key TYPE].  Times are medians by CUDA events, in microseconds, of calls that take turns: of
+captured graphs, and of calls in a stream.  Floors are of `hsgen.cuda.TopK` with 32-bit indices, drawn shapes of
+`hsgen.torch.topk`.  Each result equals that of torch.topk before it is timed; equal keys are in the order of their
+indices.  With --warm, a part of the cases is checked and not timed, which compiles its kernels into the cache.  Exit
+code 1 if a result is wrong.  A drawn shape below 1.0 is a line of the output, not a failure.
 """
 
 from __future__ import annotations
@@ -53,13 +53,15 @@ OTHERS = (
 )
 """Cases with other kinds of keys."""
 SEED = 49
+TYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 
 @dataclass
 class Case:
     """A selection with its times in microseconds.
 
-    shape: rows, length and k.  direct: whether `hsgen.cuda.TopK` selects, otherwise `hsgen.torch.topk` does.
+    shape: rows, length and k.  direct: whether `hsgen.cuda.TopK` selects, otherwise `hsgen.torch.topk` does.  ours,
+    torch: of captured graphs.  our_stream, torch_stream: of calls in a stream.
     """
 
     shape: tuple[int, int, int]
@@ -68,6 +70,9 @@ class Case:
     direct: bool = False
     ours: float = 0
     torch: float = 0
+    our_stream: float = 0
+    torch_stream: float = 0
+    key: str = "f32"
 
     @property
     def ratio(self) -> float:
@@ -105,7 +110,7 @@ def selection(x: torch.Tensor, case: Case) -> Callable[[], tuple[torch.Tensor, t
     rows, _, k = case.shape
     if not case.direct:
         return partial(hsgen.torch.topk, x, k, sorted=case.in_order)
-    select = hsgen.cuda.TopK("f32", value="index", order="descending")
+    select = hsgen.cuda.TopK(case.key, value="index", order="descending")
     out, indices = x.new_empty((rows, k)), torch.empty((rows, k), dtype=torch.int32, device="cuda")
 
     def run() -> tuple[torch.Tensor, torch.Tensor]:
@@ -132,15 +137,19 @@ def right(x: torch.Tensor, case: Case) -> bool:
 def measured(case: Case, rounds: int) -> bool:
     """Whether the result of a case is right; writes its times unless `rounds` is 0."""
     rows, length, k = case.shape
-    x = keys(rows, length, case.kind)
+    x = keys(rows, length, case.kind).to(TYPES[case.key])
     if not right(x, case):
         print(f"WRONG {case}", flush=True)
         return False
     if rounds:
-        graphs = [captured(f) for f in (selection(x, case), partial(torch.topk, x, k, sorted=case.in_order))]
+        runs = selection(x, case), partial(torch.topk, x, k, sorted=case.in_order)
+        graphs = [captured(f) for f in runs]
         if graphs[0] and graphs[1]:
             times = compare({"ours": graphs[0], "torch": graphs[1]}, rounds)
             case.ours, case.torch = times["ours"], times["torch"]
+        if case.direct:
+            times = compare({"ours": runs[0], "torch": runs[1]}, rounds)
+            case.our_stream, case.torch_stream = times["ours"], times["torch"]
     return True
 
 
@@ -163,6 +172,7 @@ def parsed(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--draws", type=int, default=200, help="the number of drawn shapes (200)")
     parser.add_argument("--most", type=int, default=1 << 28, help="the greatest number of keys of a drawn shape")
     parser.add_argument("--rounds", type=int, default=5, help="the rounds of a case (5)")
+    parser.add_argument("--key", choices=TYPES, default="f32", help="the type of keys (f32); floors are those of f32")
     parser.add_argument("--warm", type=int, nargs=2, metavar=("PART", "PARTS"), help="check a part of the cases")
     return parser.parse_args(argv)
 
@@ -172,8 +182,12 @@ def main(argv: list[str]) -> int:
     os.environ["HSGEN_BACKGROUND"] = "0"  # no result is PyTorch's
     options = parsed(argv)
     named: list[tuple[tuple[int, int, int], str]] = [*((shape, "uniform") for shape in FLOORS), *OTHERS]
-    floors = [Case(shape, kind, True, direct=True) for shape, kind in named]
-    draws = [Case(s, "uniform", in_order) for s in drawn(options.draws, options.most) for in_order in (True, False)]
+    floors = [Case(shape, kind, True, direct=True, key=options.key) for shape, kind in named]
+    draws = [
+        Case(s, "uniform", in_order, key=options.key)
+        for s in drawn(options.draws, options.most)
+        for in_order in (True, False)
+    ]
     if options.warm:
         part, parts = options.warm
         return sum(not measured(case, 0) for case in (floors + draws)[part::parts]) and 1
@@ -183,7 +197,9 @@ def main(argv: list[str]) -> int:
         wrong += not measured(case, options.rounds)
         floor: Any = FLOORS.get(case.shape, "") if case.kind == "uniform" else ""
         name = " x ".join(map(str, case.shape))
-        print(f"{name:22} {case.kind:8} ours {case.ours:8.1f} floor {floor!s:4} torch {case.torch:8.1f}", flush=True)
+        stream = f"stream: ours {case.our_stream:8.1f} torch {case.torch_stream:8.1f}"
+        graphs = f"ours {case.ours:8.1f} floor {floor!s:4} torch {case.torch:8.1f}"
+        print(f"{name:22} {case.kind:8} {graphs}  {stream}", flush=True)
     wrong += sum(not measured(case, options.rounds) for case in draws)
     summary(draws)
     if options.json:
