@@ -1,5 +1,9 @@
 """The algorithms.  An algorithm is a set of pure functions that turn checked parameters into kernels and a plan.
 
+Most parameters come from a *target*, a TOML file that describes a kind of GPU or CPU.  A table such as ``[radix.u32]``
+in this file has the parameters of an algorithm for a key width.  The heading of the table is a *label*, here "radix",
+and the key width.
+
 Every module or package here with a `NAME` is an algorithm, and must define the names of `Algorithm`.  Modules are
 found by a scan of this package, so algorithms need no registration.
 """
@@ -24,7 +28,10 @@ from hsgen.operations.base import Operation
 
 
 class Algorithm(Protocol):
-    """The interface of an algorithm module.  P is the module's class of parameters."""
+    """The interface of an algorithm module.
+
+    Below, P stands for the dataclass in which the module keeps its parameters; arguments `p` are mostly of this class.
+    """
 
     @property
     def NAME(self) -> str:
@@ -36,43 +43,44 @@ class Algorithm(Protocol):
 
     @property
     def TRAITS(self) -> Traits:
-        """The algorithm's capabilities that other packages ask about."""
+        """The capabilities of the algorithm, which other packages query."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
         """The keys that the algorithm's table in a target may have."""
 
     def params(self, key: KeyType, values: Mapping[str, Any]) -> Any:
-        """Return P for the values of a target table; the caller has checked their types and ranges against FIELDS."""
+        """Return a P with the values of a target table; the caller has checked their types and ranges by `FIELDS`."""
 
     def alone(self, values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-        """Return the problems of values that are invalid whatever the other values are, as (key, problem, remedy).
+        """Check each value of a target table by itself; return the problems as (table key, problem, remedy).
 
-        The values are those of a target table, which may be incomplete.
+        The table may be incomplete.  `problems` checks complete parameters, and so the combination of values.
         """
 
     def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
-        """Return the problems of complete parameters on a device, as (key, problem, remedy)."""
+        """Check complete parameters for a device; return the problems as (table key, problem, remedy)."""
 
     def space(self, key: KeyType, device: Device) -> tuple[Box, ...]:
-        """Return the search regions for a device: lists of values for the keys of the target table.
+        """Return the regions that `hsgen tune` searches on a device; a region has a list of values for each table key.
 
-        A search tries the combinations for which `problems` returns nothing.  A key that no region contains keeps the
-        target's value.
+        The search tries those combinations of values for which `problems` returns nothing.  A table key that no region
+        contains keeps the value that it has in the target.
         """
 
     def specialize(self, p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
-        """Return P for a key width and a signature; None if the algorithm does not support them.
+        """Return the parameters P for a key width and a signature; None if the algorithm does not support them.
 
-        p: the parameters that the target's tables state: P by key width, such as "u32".  For an algorithm in
-        `IMPLICIT`, parameters of all algorithms by label.
+        The signature states the kind of values and the further features that the generated code has.
+        p: the parameters in the target's tables for this algorithm, by key width, such as "u32".  An algorithm in
+        `IMPLICIT` receives the parameters of all other algorithms instead, by label.
         """
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
-        """Return the kernels."""
+        """Return all kernels that the plan launches."""
 
     def plan(self, p: Any) -> Plan:
-        """Return the launch plan."""
+        """Return the launch plan: which kernels a call launches for a count, with which buffers and grids."""
 
     def moved(self, p: Any, step: Step, n: int) -> int:
         """Return the bytes of device memory that one launch of `step` reads and writes for `n` keys."""
@@ -81,7 +89,10 @@ class Algorithm(Protocol):
         """Return the number of keys that one work-group handles.  Validation tests counts around multiples of it."""
 
     def test_counts(self, p: Any, greatest: int) -> list[int]:
-        """Return the counts up to `greatest` at which other launches run, or a kernel takes another path, for tests."""
+        """Return the counts up to `greatest` at which the plan changes its launches, or a kernel its method.
+
+        Validations test counts near these.
+        """
 
     def row_test_counts(self, p: Any, greatest: int) -> list[int]:
         """Return counts up to `greatest` for tests of bounds checks.
@@ -108,26 +119,28 @@ EVERY: Mapping[str, Algorithm] = _discovered()
 ALGORITHMS: Mapping[str, Algorithm] = {
     name: algorithm for name, algorithm in EVERY.items() if any(field.required for field in algorithm.FIELDS.values())
 }
-"""The algorithms that need a table in a target; a target without the table does not support them."""
+"""The algorithms with a required table key: a target supports such an algorithm only if it has a table for it."""
 
 IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if name not in ALGORITHMS}
 """The algorithms that need no table in a target: `specialize` derives their parameters from those of other algorithms.
 
-`specialize` receives the target's parameters by label, such as "radix".  These are the parameters for the key width.
-For u8 and u16 keys, if no table of the target has that width, they are the parameters for u32.
+`specialize` receives the parameters in the target's tables for the key width, by label, such as "radix".  If the key
+width is u8 or u16 and no table has it, `specialize` receives the parameters for u32.
 """
 
 OPTIONAL: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in IMPLICIT.items() if algorithm.FIELDS}
-"""The algorithms of `IMPLICIT` that may have a table in a target.  Its values replace derived parameters."""
+"""The algorithms of `IMPLICIT` that may have a table in a target; the values in the table replace derived parameters.
+"""
 
 TABLES: Mapping[str, Algorithm] = {**ALGORITHMS, **OPTIONAL}
 """The algorithms that may have tables in targets."""
 
 DERIVED: Mapping[str, Any] = {label: a for a in ALGORITHMS.values() for label in getattr(a, "DERIVED", ())}
-"""The algorithm in `ALGORITHMS` of each label that needs no table in a target: the target's other tables suffice.
+"""The labels, such as "scan-x2", that need no table of their own in a target, each with its algorithm.
 
-The call ``derive(label, params, key, device)`` of the algorithm returns P, or None if the label is not supported.
-`params` has the target's parameters for the key width `key`, by label.
+If a target has no table for such a label, ``derive(label, params, key, device)`` of the algorithm returns P from the
+other tables, or None if the label is not supported.  `params` maps the label of each table that the target has for the
+key width `key` to the parameters in it.
 """
 
 AUTO = "auto"
@@ -147,10 +160,11 @@ def operation(label: str) -> Operation:
 
 
 def listed(package: str, names: Iterable[str]) -> dict[str, str]:
-    """Return, by algorithm, the full name of the module in `package` that has the name of the algorithm's module here.
+    """Return the full names of the modules in another package that belong to algorithms, by algorithm name.
 
-    Algorithms for which the package has no module are left out.
-    names: the names of the algorithms to look for.
+    Such a module has the name that the module of the algorithm has here.  Algorithms without one are omitted.
+    package: the full name of the other package, such as "hsgen.tools.report.shapes".
+    names: the algorithms to look for.
     """
     modules = {name: f"{package}.{str(cast(Any, EVERY[name]).__name__).rpartition('.')[2]}" for name in names}
     return {name: module for name, module in modules.items() if find_spec(module)}

@@ -1,4 +1,4 @@
-"""The buffers of kernels of several algorithms, with the names that templates use."""
+"""Buffers that kernels of several algorithms have, with the names that the templates use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of parameters against the facts of the device, which several algorithms use."""
+"""Checks of parameters against the limits and features of a device, for several algorithms."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from hsgen.core.device import Device
 
 Problem = tuple[str, str, str]
-"""The key of the parameter, a description of the problem, and a remedy."""
+"""The table key of the parameter, a description of the problem, and a remedy."""
 
 
 def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterator[Problem]:
-    """Yield a problem if the device does not have the subgroup width in `values`.
+    """Yield a problem if the device does not have the subgroup width in `values`, or has no shuffles for it.
 
-    without: the remedy for devices without shuffles.
+    without: the remedy for a device without shuffles.
     """
     width = values.get("subgroup", 1)
     widths = [w for w in device.subgroups if w > 1]
@@ -26,16 +26,16 @@ def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterato
 
 
 def grid(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield a problem if the number of work-groups in `values` exceeds the device's greatest grid."""
+    """Yield a problem if the number of work-groups in `values` exceeds the device's limit for a grid."""
     if values.get("groups", 1) > device.groups:
         problem = f"{values['groups']} work-groups exceed the limit of {device.groups} in one dimension"
         yield "groups", problem, f"give at most {device.groups}"
 
 
 def tile(tile: int, usual: int, most: int, device: Device) -> Iterator[Problem]:
-    """Yield a problem if tiles of `tile` items are so small that the device's greatest grid cannot cover `most` items.
+    """Yield a problem if tiles of `tile` items are so small that the device's largest grid cannot cover `most` items.
 
-    usual: the default size of a tile, which is always accepted.
+    usual: the default number of items in a tile, which is accepted on every device.
     """
     least = min(usual, -(-most // device.groups))
     if tile < least:
@@ -53,7 +53,10 @@ def powers(values: Mapping[str, Any], *names: str) -> Iterator[Problem]:
 
 
 def launch(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield a problem if work-groups are too large, or for look-back on a device without forward progress."""
+    """Yield a problem if work-groups have too many lanes, or if look-back is chosen without forward progress.
+
+    Decoupled look-back requires that the device lets started work-groups progress while others wait for them.
+    """
     if values.get("work_group", 1) > device.work_group:
         problem = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
         yield "work_group", problem, f"give at most {device.work_group}"

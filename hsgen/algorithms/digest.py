@@ -2,7 +2,7 @@
 
 A digest consists of 32-bit words:
 - hashes of all keys, and of all keys with their values, which do not depend on the order of elements;
-- the numbers of adjacent elements that are out of order;
+- the number of adjacent keys that are out of order, and that of adjacent equal keys whose values do not ascend;
 - a hash of the elements at or beyond n, with their positions, because a sort must not change them.
 
 All arithmetic is 32-bit.  The mixers are the finalizer of MurmurHash3 (A. Appleby) and "lowbias32" (C. Wellons,
@@ -34,7 +34,7 @@ TRAITS = Traits(bit_ranges=True)
 MAX_ELEMENTS = (1 << 31) - (1 << 20)
 """The greatest number of elements, and of 32-bit words in all values together.
 
-Indices are signed 32-bit integers, and kernels compute indices beyond the count, by up to one element for each lane.
+Indices are signed 32-bit integers.  Kernels compute indices that exceed the count by up to one element for each lane.
 """
 
 REPORT = Buffer(name="report", type="u32")
@@ -42,9 +42,9 @@ VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 
 _LANES, _ITEMS = 256, 16
 _GROUPS = {"chip": 1024, "memory": 64}
-"""The greatest number of work-groups, by `Device.local`: "chip" on GPUs, "memory" on CPUs.
+"""The greatest number of work-groups of a launch, by `Device.local`: "chip" on GPUs, "memory" on CPUs.
 
-A CPU has fewer cores than a GPU, and takes longer to start a work-group.
+It is less on CPUs, because a CPU has fewer cores than a GPU, and takes longer to start a work-group.
 """
 _SUMS = 6
 """The number of words of a report that are sums over elements: two hashes of two words each, and two counts."""
@@ -56,7 +56,7 @@ class Params:
 
     work_group: the number of lanes of a work-group.
     items: the number of elements per lane of a tile.
-    groups: the greatest number of work-groups of a launch.  If there are more tiles, each takes several.
+    groups: the greatest number of work-groups of a launch.  If there are more tiles, a work-group digests several.
     begin: the first bit of the key in an element: 32 if a value is packed below the key, otherwise 0.
     """
 
@@ -74,7 +74,7 @@ class Params:
 
     @property
     def key_words(self) -> tuple[int, ...]:
-        """For each 32-bit word of the key, the index of its first bit in an element."""
+        """For each 32-bit word of the key, the number of its lowest bit in an element."""
         return tuple(range(self.begin, self.key.bits, 32))
 
     @property
@@ -84,12 +84,12 @@ class Params:
 
     @property
     def reads(self) -> bool:
-        """Whether kernels read values from a buffer of their own."""
+        """Whether values are in a separate buffer, which kernels read."""
         return self.signature.value_bytes > 0 and not self.signature.index
 
     @property
     def part(self) -> bool:
-        """Whether keys are compared only by the bit range in the kernel's argument."""
+        """Whether comparisons of keys take only the bits of the range in the kernel's argument."""
         return self.signature.bit_range or self.begin > 0
 
     @property
@@ -100,9 +100,10 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hashed:
-    """The variant of a kernel (see `hsgen.core.kernels.VARIANT`).
+    """The part of a kernel's template that depends on the kind of values (`hsgen.core.kernels.VARIANT`).
 
-    values: where values are: in a buffer, or packed below the keys; or they are indices, or there are none.
+    values: the name of a set of macros.  There is one for values in a buffer, one for values packed below the keys, one
+    for indices as values, and one for keys without values.
     """
 
     values: str
@@ -134,7 +135,7 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Params:
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
     """Return a kernel of a digest.
 
-    sums: the number of sums that a work-group keeps in local memory.
+    sums: the number of 32-bit sums that a work-group keeps in local memory.
     """
     where = "indices" if p.signature.index else "buffered" if p.reads else "packed" if p.begin else "no_values"
     return Kernel(
@@ -180,8 +181,8 @@ _ARGUMENTS: dict[str, Argument] = {"blank": Literal(), "digest": BitRange(), "be
 def plan(p: Params) -> Plan:
     """Return the launch plan.
 
-    For n = 0, the kernels write the report, too.  The second number of the call is the number of all elements of the
-    array.  The grid of the kernel `beyond` depends on it.
+    For n = 0, the kernels `blank` and `beyond` write the report.  After n, the call passes the number of all elements
+    of the array, `Options.capacity`.  The grid of the kernel `beyond` depends on this number.
     """
     steps = (
         Step(
@@ -224,9 +225,9 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last element is in the middle of a row of a tile, one count for each row.
+    """Return counts up to `greatest` at which, in one step of the first tile, only half of the lanes have an element.
 
-    A row is one element of each lane.
+    In a step, each lane digests one element.  There is a count for each of the `items` steps.
     """
     return [n for n in range(p.work_group // 2, p.tile, p.work_group) if n <= greatest]
 

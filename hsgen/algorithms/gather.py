@@ -1,4 +1,4 @@
-"""Gathering: result i is item index[i] of a table, for n indices, in one launch.
+"""Gathering: result i is item index[i] of an array of items, the *table*, for n indices, in one launch.
 
 An item consists of one or more adjacent values.  A work-group moves the items for a tile of indices.  On GPUs, adjacent
 lanes move adjacent values of the result, so their stores coalesce.  Loads of the values of one item coalesce too.  On
@@ -39,7 +39,10 @@ _LANES = {"chip": 256, "memory": 1}
 _ITEMS = {"chip": 512, "memory": 1024}
 """The number of items of a tile, by `Device.local`: "chip" on GPUs, "memory" on CPUs."""
 _WIDTHS = (2, 3, 5, 16)
-"""Numbers of values per item that tests use.  The count of a test is a number of values, not of items."""
+"""The numbers of values per item for which `test_counts` returns counts.
+
+A count that it returns is a number of values.  A validation divides it by the values per item to get a number of items.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +66,7 @@ class Params:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for a signature with values; None if such a gather is not supported.
 
-    Indices have 32 bits: `key` is their width.  A gather requires that the target has a sort for such keys.
+    key: the width of indices; only 32 bits are supported.  A gather requires that the target has a sort for such keys.
     """
     if not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
@@ -85,7 +88,7 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Params:
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of values of a target table that are invalid whatever the other values are."""
+    """Check each value of a target table by itself, and yield the problems."""
     yield from device_constraints.launch(values, device)
     if "batch" in values and device.local == "memory":
         problem = 'lanes move whole items where local memory is ordinary memory (device.local = "memory")'
@@ -157,7 +160,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last value is in the middle of the lanes, one for each step of a tile."""
+    """Return counts up to `greatest` at which, in one step of a tile, only half of the lanes have a value to move.
+
+    In a step, each lane moves one value.  There is a count for each step of the first tile, and of the second.
+    """
     if p.whole_items:
         return []
     ends = (batch * p.work_group + p.work_group // 2 for batch in range(p.tile // p.work_group))

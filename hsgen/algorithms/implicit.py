@@ -1,4 +1,4 @@
-"""The parts of the interface `Algorithm` for algorithms without tables in targets: no keys, no checks, no search space.
+"""Members of the interface `Algorithm` that are the same for all algorithms without a table in targets.
 
 The modules of such algorithms import these names.
 """
@@ -14,7 +14,7 @@ from hsgen.core.fields import Field
 from hsgen.core.keys import KeyType
 
 FIELDS: Mapping[str, Field] = {}
-"""The keys of a target table: none, because targets have no such table."""
+"""The keys that the algorithm's table in a target may have: none, because targets have no such table."""
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:

@@ -1,7 +1,7 @@
 """Packing rows of up to four columns into keys, in one launch.  A sort of these keys sorts the rows.
 
-A lane joins the columns of a row to one key.  A work-group packs a tile of rows, and its lanes take adjacent rows, so
-loads and stores coalesce.  On CPUs, a work-group has 32 lanes, which OpenCL runtimes run as vectors.
+A lane concatenates the columns of a row to one key.  A work-group packs a tile of rows.  Adjacent lanes pack adjacent
+rows, so loads and stores coalesce.  On CPUs, a work-group has 32 lanes, which OpenCL runtimes run as vectors.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ BUFFERS = tuple(
 _LANES = {"chip": 256, "memory": 32}
 """The number of lanes of a work-group, by `Device.local`: "chip" on GPUs, "memory" on CPUs.
 
-The runtime of a CPU runs lanes as one vector if they take the same branches, as here.
+OpenCL runtimes for CPUs run the lanes as one vector, because all lanes take the same branches.
 """
 _TILE = 1024
 
@@ -65,12 +65,12 @@ class Params:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """Where the kernel finds a column and its layout.
+    """Where the kernel finds a column, and the column's type, order, stride and offset (`hsgen.operations.records`).
 
     buffer: the name of the column's buffer.
-    shift: the first bit of the column's type and order in the kernel's argument.
-    numbers: the text, in kernels, of the call's number that holds the column's pitch and offset.
-    place: the first bit of the pitch and the offset in this number.
+    shift: the first bit of the column's type and order in the kernel's argument, `Options.columns`.
+    numbers: the expression, in the kernel text, for the 32-bit number that contains the column's stride and offset.
+    place: the first bit of the stride and the offset in this number.
     """
 
     buffer: str
@@ -95,7 +95,7 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Params:
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of values of a target table that are invalid whatever the other values are."""
+    """Check each value of a target table by itself, and yield the problems."""
     yield from device_constraints.launch(values, device)
 
 
@@ -129,9 +129,9 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 def context(p: Params) -> dict[str, object]:
     """Return the names that the template uses in addition to `kernel` and `p`.
 
-    These are the columns, and the bits of types, orders, pitches and offsets in the numbers of a call.
+    These are the columns, and the bits that encode types, orders, strides and offsets in the numbers of a call.
     """
-    each = LAYOUT_BITS // (STRIDE + OFFSET)  # the number of columns whose pitches and offsets fit one number
+    each = LAYOUT_BITS // (STRIDE + OFFSET)  # the number of columns whose strides and offsets fit one number
     columns = tuple(
         Column(
             buffer=buffer.name,
@@ -168,14 +168,14 @@ def block(p: Params) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` that fill 1, 2 or 5 work-groups."""
+    """Return 0, 1, `greatest`, and the counts below it that fill 1, 2 or 5 work-groups."""
     return sorted(n for n in {0, 1, greatest, *(tiles * p.tile for tiles in (1, 2, 5))} if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last row is in the middle of the lanes of a work-group.
+    """Return counts up to `greatest` at which, in one step of a tile, only half of the lanes have a row.
 
-    In a step, each lane packs one row.  There are counts for up to 16 steps of a tile.
+    In a step, each lane packs one row.  There are counts for up to 16 steps of the first tile, and of the second.
     """
     ends = range(p.work_group // 2, p.tile, max(p.work_group, p.tile // 16))
     return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]

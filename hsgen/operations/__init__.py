@@ -29,17 +29,18 @@ EVERY: Mapping[str, Operation] = _discover()
 
 
 def of(sort: Sort) -> Operation:
-    """Return the operation that a sort performs."""
+    """Return the operation that the generated code `sort` performs; a `Sort` may perform another operation, too."""
     return EVERY[sort.operation]
 
 
 def settled(sort: Sort, n: int, options: Options, roles: Container[str]) -> Options:
     """Check and complete the options of a call for `n` items, and return them.
 
-    roles: the roles of the buffers that the call passes.
+    roles: the roles of the buffers that the call passes, such as "values" (`hsgen.core.plan.ROLES`).
 
     Raises:
-        OutOfRange: a number of the call does not fit the count; the error names the number as in `Options`.
+        OutOfRange: a number in the options is invalid, or does not fit n.  The error has the name of the field of
+            `Options`.
     """
     for name in NUMBERS[:-1]:
         integer(name, getattr(options, name), 0, MOST)

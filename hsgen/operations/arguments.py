@@ -16,7 +16,7 @@ from typing import ClassVar
 class Length:
     """The number of elements that a buffer needs: the product of `factors`, plus `plus`, minus `less`.
 
-    Each factor, and `less`, is the name of a number of the call: "n", "number" (`Options.number`) or "take".
+    The factors and `less` are names of numbers that the call passes: "n", "number" (`Options.number`) or "take".
     """
 
     factors: tuple[str, ...] = ()
@@ -47,8 +47,8 @@ class Number:
     name: the name; the name of an array includes its length, as in ``columns[HS_COLUMNS]``.
     meaning: the comment in headers.
     type: the type.
-    call: the expression that a test harness passes for the argument.  The expression may use ``call``, of type
-    ``hn_call *``.  "" if the expression of another member sets this member too.
+    call: the C expression that the generated test harness passes for the argument.  The expression may use ``call``,
+    of type ``hn_call *``.  "" if the expression of another member sets this member too.
     last: whether the member follows all buffers in the struct.
 
     In Python:
@@ -59,7 +59,7 @@ class Number:
     javascript: the name of the argument; "" if calls do not have the argument.
     about: the comment of the argument.
     choices: the valid values of an argument that is a string; () for a number.  For the argument `options`, which is an
-    object: the names that the object may have.
+    object: the names of the properties that the object may have.
     optional: whether a call may omit the argument.
     """
 
@@ -78,11 +78,11 @@ class Number:
 
 
 PYTHON = {"source": "keys", "destination": "out"}
-"""The default names of arguments in Python, by role.  For roles that are absent here, the role is the default name."""
+"""The default names of buffer arguments in Python, by role.  For roles that are absent here, it is the role itself."""
 JAVASCRIPT = {"source": "keys", "destination": "keysOut"}
-"""The default names of arguments in JavaScript, by role.
+"""The default names of buffer arguments in JavaScript, by role.
 
-For roles that are absent here, the default is the name in Python, written as in ``valuesOut``.
+For roles that are absent here, it is the name in Python in camel case, such as ``valuesOut``.
 """
 _COMMENTS = {
     "source": "The keys.",
@@ -105,8 +105,8 @@ class Buffer:
     written: whether the call writes the buffer.
     length: the number of elements that a call uses.
     optional: whether calls may omit the buffer.
-    always: whether every call must have this buffer of values.  Further buffers of values exist only in sorts with
-    values.
+    always: whether every call must have this buffer of values.  Calls have other buffers of values only if the sort
+    has values.
     feature: a field of `hsgen.core.keys.Signature`.  Calls have the buffer if and only if the sort has this feature.
     "" if the buffer depends on no feature.
     python: the name of the argument in Python; "" if the role determines the name.
@@ -140,7 +140,7 @@ class Buffer:
     def required(self) -> bool:
         """Whether every call must have the buffer.
 
-        A buffer of values is required only if `always` is set, because there are sorts without values.
+        For a buffer of values, this requires `always`, because sorts without values do not have the buffer.
         """
         return not self.optional and (self.element != "value" or self.always)
 
@@ -195,9 +195,10 @@ OPTIONS = Number(name="options", type="hs_options", call="hn_options_of(call)")
 
 
 def options_member(meaning: str, *members: str) -> Number:
-    """Return the argument `options` of a call, which gives the type, the order and the bit range of its keys.
+    """Return the argument `options` of a call, which states the type, the order and the bit range of the call's keys.
 
-    members: the options that calls in JavaScript may have: "order", "bits".
+    meaning: the comment in C headers.
+    members: the properties that the object `options` may have in JavaScript: "order", "bits".
     """
     return replace(OPTIONS, meaning=meaning, choices=members)
 
@@ -208,9 +209,9 @@ class Arguments:
 
     about: the comment of the struct.
     members: the arguments.
-    number, take: C expressions whose values become the members `number` and `take` of ``hs_call``.  In an expression,
-    ``{name}`` stands for a member of the struct, and ``{sort}`` for the sort.  ``{has_NAME}`` is true if the call has
-    the buffer NAME.
+    number, take: C expressions whose values become the members `number` and `take` of the struct ``hs_call``.  In an
+    expression, ``{name}`` stands for the argument `name`, and ``{sort}`` for the sort.  ``{has_NAME}`` is true if the
+    call passes the buffer NAME.
     in_place: whether a call without a destination replaces its source.
     javascript: the comment of the class in JavaScript.
     """
@@ -244,5 +245,5 @@ class Arguments:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The options that calls in JavaScript may have: "order", "bits"."""
+        """The properties that the argument `options` may have in JavaScript: "order", "bits"."""
         return next((m.choices for m in self.numbers if m.name == OPTIONS.name), ())

@@ -22,7 +22,8 @@ from hsgen.operations.inputs import KINDS, Keys, Make
 class Operation(ABC):
     """An operation: the arguments and results of its calls, its names in texts, and its tests and benchmarks.
 
-    Each operation is a subclass, which overrides the attributes and methods whose defaults do not suit it.
+    Each operation is a subclass, which overrides the attributes and methods whose defaults do not suit it.  An argument
+    `sort` is generated code that performs the operation, although a `Sort` of a merge, for example, merges.
     """
 
     name: str
@@ -32,70 +33,78 @@ class Operation(ABC):
     c_kind: str
     """The name of the C constant for the operation, such as "HS_MERGE"."""
     agent = ""
-    """The name of the class in JavaScript; empty if `class_name` derives it from `name`."""
+    """The name of the operation's class in JavaScript, such as "Packer"; empty if `class_name` derives it from `name`.
+    """
     c_number = 0
     """The value of the C constant `c_kind`.  The value is part of the published C API, so it never changes."""
     arguments: Arguments
     """The arguments of a call, from which the structs, functions and classes of every API are generated."""
     items = "keys"
-    """The noun for the items that n counts."""
+    """The noun for that of which a call has n, such as "rows"."""
     unit = "keys"
-    """The noun for the items in the headers of generated files; may be empty."""
+    """The same noun in the headers of generated files; may be empty."""
     element = "key"
-    """The noun for an element of the main buffers."""
+    """The noun for an element of the buffer with the role "source"."""
     section = ("keys", "{} keys")
     """The section of the operation in a report: the HTML id, and the heading with a placeholder for the key width."""
 
     order = 9
     """The operation's position in lists.  Operations with the same position are sorted by name."""
     by_count = False
-    """Whether a target file selects among the operation's algorithms by count, in its tables ``[sort.KEY]``."""
+    """Whether a target file states which of the operation's algorithms serves which counts, in tables ``[sort.KEY]``.
+    """
     accompanies = False
-    """Whether bundles include the operation's algorithms by default, in addition to the sort `auto`."""
+    """Whether a bundle, a folder of generated code, has the operation's algorithms by default, besides sorts."""
     plain_only = ""
-    """A verb, such as "sums up", if the operation's elements have no values, orders or features; otherwise "".
+    """A verb, such as "sums up", if the operation supports no values, no orders and no features; otherwise "".
 
-    The message about a request for such features uses the verb.
+    If a user asks for one of these, the message uses the verb.
     """
     value_types: tuple[str, ...] = ()
-    """The types of values among which each call selects, if the sort has values.  The first type is the default."""
+    """The types that values may have, if each call states the type of its values.  The first type is the default."""
     table_keys: tuple[str, ...] = ()
-    """The keys in the target table of an algorithm that determine the result.  Tuning must not change these keys."""
+    """The keys of a target table whose values determine the result of a call, such as "exclusive" for a prefix sum.
+
+    Tuning must not change their values.
+    """
     segmented = False
     """Whether calls have a number of segments."""
     digested = False
-    """Whether digests before and after a call can verify the result.
+    """Whether a validation can verify a call by two digests, which a GPU computes before and after the call.
 
     Validations can then use arrays that are too large for host memory.
     """
     timed = False
     """Whether the operation has a benchmark workload (`load`)."""
     comparable = False
-    """Whether benchmarks may compare the operation's algorithms with those of another operation on the same keys."""
+    """Whether benchmarks of other operations may time the operation's algorithms on the same keys, to compare them."""
     least_input = 0
     """The least size in bytes of each buffer that validations allocate, even for small counts."""
     typed_baselines = False
-    """Whether the libraries with which benchmarks compare the operation support keys of all types in both orders."""
+    """Whether the libraries with which benchmarks compare the operation support all key types, in both orders.
+
+    Otherwise, benchmarks run these libraries only for unsigned keys in ascending order.
+    """
     selects = False
     """Whether calls have a number of rows, and a number of keys to take from each row."""
     take_label = "the first {} of each"
-    """A description of the keys to take from each row, with a placeholder for their number."""
+    """A phrase for the keys to take from each row, if `selects` is set, with a placeholder for their number."""
     tuned: Signature = PLAIN
     """The signature of the calls that tuning times."""
     workload = ""
     """The name of the benchmark workload in the titles of benchmark tables; "" if the titles need no name."""
 
     report: tuple[int, int] = (0, 0)
-    """The size of the report that every call writes: a number of 32-bit words, and a number of further words per key.
+    """The size of the report, an output that every call writes besides keys and values.
 
-    (0, 0) stands for an operation without a report.
+    The two numbers are a number of 32-bit words, and a number of further words per key.  (0, 0) means no report.
     """
     kinds: Mapping[str, Make] = KINDS
-    """The kinds of validation input, by name.  The first kind is random."""
+    """The functions that make keys for validations, by the name of the kind of input.  The first makes random keys."""
 
     @property
     def module(self) -> str:
-        """The name of the operation's module in this package, which its modules in other packages share."""
+        """The name of the operation's module in this package.  Its modules in other packages have the same name."""
         return type(self).__module__.rpartition(".")[2]
 
     @property
@@ -113,11 +122,14 @@ class Operation(ABC):
         return self.subject(sort)
 
     def columns(self, params: object) -> int:
-        """Return the number of elements per item."""
+        """Return the number of elements per item, such as the columns of a prefix sum.  By default, it is 1."""
         return 1
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the signature that this operation has in a bundle whose sorts have `signature`."""
+        """Return the signature that this operation has in a bundle whose sorts have `signature`.
+
+        An operation that supports fewer features than sorts removes the others.
+        """
         return signature
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
@@ -125,8 +137,9 @@ class Operation(ABC):
         return replace(signature, key_transform=signature.key_transform or key.kind > 0)
 
     def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
-        """Return the types of keys of `width` for which a bundle needs separate sorts.
+        """Return the key types of the width `width` for which a bundle needs separate generated code.
 
+        By default, the code for unsigned keys serves all types of the width, by a transform of the keys.
         keys: the key types of the bundle.
         """
         return (width,)
@@ -136,53 +149,54 @@ class Operation(ABC):
         return key.key == sort.label and (key.kind == 0 or sort.signature.key_transform)
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """Return the kinds of values that this operation needs in a bundle beyond the kinds `values` of the bundle."""
+        """Return the kinds of values that a bundle has for this operation only; `values` are the bundle's own kinds."""
         return ()
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
         """Check and complete the options of a call for `n` items, and return them.
 
-        roles: the roles of the buffers that the call passes.
+        roles: the roles of the buffers that the call passes, such as "values" (`hsgen.core.plan.ROLES`).
 
         Raises:
-            Usage: a number of the call does not fit the count.
+            Usage: a number in the options does not fit n.
         """
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the sizes of the buffers that validations allocate besides keys and values, by role.
+        """Return the buffers that validations allocate besides keys and values: the bytes per item, by role.
 
-        A size is a number of bytes per item.  The role "source" is included only if its elements are not keys.
+        The role "source" is included only if its elements are not keys.
         """
         return {}
 
     def input_bytes(self, options: Options) -> int:
-        """Return the size in bytes of those further inputs whose size does not depend on the number of items."""
+        """Return the size in bytes of the inputs besides keys and values whose sizes do not depend on n."""
         return 0
 
     def turn(self, options: Options, number: int, n: int, block: int) -> Options:
         """Return the options of validation case `number`: consecutive numbers give different options.
 
-        options: the options that the case has so far.  n: the number of items.
-        block: the number of items of a work-group; sizes near `block` are worth testing.
+        options: the options that the case has so far.
+        n: the number of items.
+        block: the number of items that a work-group handles.  Sizes near it are worth testing.
         """
         return options
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options of the second validation case with the same keys; `options` are those of the first case.
+        """Return the options of a validation's second call on the same keys; `options` are those of the first call.
 
-        None means that the second case repeats the first case in place.
+        None means that the second call has the same options, but works in place.
         """
         return None
 
     def reported(self, options: Options) -> list[str]:
-        """Return phrases that describe the numbers in `options`, for messages about a failed validation case."""
+        """Return phrases that describe the numbers in `options`.  The message about a failed validation shows them."""
         return []
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """Return the bytes that a call for `n` items reads and writes.
+        """Return the bytes that a call for `n` items must read and write; None if the algorithm determines them.
 
-        None means that this number is the sum over the launches of the call.
+        If None is returned, benchmarks add up the bytes of the call's launches.
         """
         return None
 
@@ -193,13 +207,13 @@ class Operation(ABC):
         """Return a validation call on `keys`, with the expected results, which numpy computes."""
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return the calls for `n` items that tuning times, as pairs (kind of input, options)."""
+        """Return the calls for `n` items whose times `hsgen tune` minimizes, as pairs (kind of input, options)."""
         return ((next(iter(KINDS)), CALL),)
 
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return the benchmark workload on `keys` and `values`, with the expected results, which numpy computes.
+        """Return the benchmark call on `keys` and `values`, with the expected results, which numpy computes.
 
         Raises:
             NotImplementedError: the operation is not `timed`.

@@ -1,4 +1,4 @@
-"""Calls of validations and benchmarks as plain data: inputs, expected results and options."""
+"""Calls that validations and benchmarks make, as plain data: inputs, expected results and options."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ UNTOUCHED = 0x5A5A5A5A
 class Call:
     """A validation call: its inputs, expected results and options.
 
-    n: the count; with a device-side count, the capacity.
+    n: the number of items; with a device-side count, the capacity.
     keys: the elements of the n items, shape (n * elements per item,).
-    expected: the expected keys; None if the call discards its keys.
+    expected: the keys that the call should write; None if it writes none.
     in_place: whether the call is in place.
     values: the values before the call, shape (n, 32-bit words of a value); None without values.
-    values_expected: the expected values after the call, in the same form.
+    values_expected: the values that the call should write, one row for each; None without values.
     how: the options.
     count: the device-side count; None if the host passes the count.
     other: the array of the role "other", such as the second of two arrays, or the offsets of segments.
     other_values: the array of the role "other_values", such as the values of the second array, or the ends of segments.
     takes: for each row of a selection, the number of keys to take.
     value_starts: for each row of a selection, the index of the first value.
-    report: the expected first words of the report.
-    report_room: the number of words that an epilogue may write to its report; validations do not check these words.
-    counts: the expected lengths of runs, which the call stores in the role "other"; None if it does not store them.
-    firsts: the expected indices of the runs' first keys, which the call stores in the role "other_values"; None if it
-    does not store them.
+    report: the first words that the call should write to its report, an output besides keys and values.
+    report_room: the number of words of the report that an epilogue may write; validations do not check these words.
+    counts: the lengths of runs that the call should store in the role "other"; None if it stores none.
+    firsts: the indices of the runs' first keys that the call should store in the role "other_values"; None if it stores
+    none.
     unchanged: for each element of the result, whether the call must leave the element unchanged, shape (n,).
     shared: maps a role to another role, if the call passes the array of the other role for both roles.
     """
@@ -73,9 +73,10 @@ class Load:
     offsets: the boundaries of segments or rows, shape (segments + 1,).
     report: the expected report.
     columns: the number of elements per item.
-    count: n, for operations whose number of results may differ from n; None if n is the number of results.
+    count: n, if the number of results may differ from n; None if the call has n results.
     counts: whether `values_expected` has the lengths of runs instead of values.
-    room: the number of values for which the output must have room, if it exceeds the number of expected values; else 0.
+    room: the number of values that the output for values must be able to hold, if it exceeds the number of expected
+    values; else 0.
     """
 
     keys: Keys
@@ -100,9 +101,9 @@ class Load:
 
     @property
     def copied(self) -> int:
-        """The size in bytes of the copy of memory with which benchmarks compare the speed of the call.
+        """The bytes of a plain memory copy whose time benchmarks compare with the time of the call.
 
-        It is the size of the keys and values after the call or, if `count` is given, before the call.
+        They are the keys and values that the call writes or, if `count` is given, those that it reads.
         """
         if self.count is not None:
             return self.keys.nbytes + (0 if self.values is None else self.values.nbytes)

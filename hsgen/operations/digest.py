@@ -1,6 +1,8 @@
-"""Digests of arrays: the comparison of two digests, and a model in numpy of the digest that a device computes.
+"""Digests: hashes of an array, from which a host learns whether a sort on a device was correct.
 
-A digest is eight 32-bit words (docs/guides/digest.md, `hsgen.algorithms.digest`).
+A device computes a digest before the sort, and another after it.  `Digest.faults` compares the two.  `model` computes
+the same digest by numpy, to test the device.  A digest is eight 32-bit words (docs/guides/digest.md,
+`hsgen.algorithms.digest`).
 """
 
 from __future__ import annotations
@@ -22,10 +24,10 @@ from hsgen.operations.inputs import Keys
 from hsgen.operations.oracle import ordered, values_for
 
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
-"""The faults that digests detect in the result of a sort.  In C, each fault is a bit, such as HS_FAULT_ORDER.
+"""The faults that a comparison of digests detects in the result of a sort.  In C, each is a bit, as HS_FAULT_ORDER.
 
-ORDER: keys are out of order.  KEYS: the keys are not those of the input.  VALUES: a value is not at the position of its
-key.  STABLE: the values of equal keys do not ascend.  BEYOND: an element with an index of n or more has changed.
+ORDER: keys are out of order.  KEYS: the keys are not those of the input.  VALUES: a value is not with its key.
+STABLE: the values of equal keys do not ascend.  BEYOND: an element with an index of n or more has changed.
 """
 
 WORDS = 8
@@ -34,7 +36,7 @@ SEEDS = (0x9E3779B9, 0x7F4A7C15)
 """The initial values of the two hashes of an element.  They are not 0, because an element of zeros would hash to 0."""
 
 ARGSORT_VALUES = {"index": "v4", "index64": "v8"}
-"""Maps the kind of an argsort's values, indices, to the kind of values that a digest of the result reads."""
+"""The kinds of values by which a digest reads the indices that an argsort writes, by the kind of the argsort."""
 
 Words = NDArray[np.uint32]
 
@@ -109,9 +111,9 @@ def _sum(h: Words) -> int:
 
 
 def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, options: Options) -> Digest:
-    """Return the digest of the first `n` keys that a device should compute; word 6 covers the elements after them.
+    """Return the digest that a device should compute for the first `n` of `keys`; word 6 covers the remaining elements.
 
-    keys: the bits of keys as unsigned numbers.
+    keys: the bits of all elements as unsigned numbers.
     values: the values, shape (len(keys), 32-bit words of a value); None without values, or if the values are indices.
     """
     packed = sort.signature.value == "packed"
@@ -194,7 +196,7 @@ class _Digest(Operation):
         )
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """Return the kinds of values that digests need to read the indices of the bundle's argsorts."""
+        """Return the kinds of values that digests have in addition, to read the indices that the argsorts write."""
         have = tuple(values)
         return tuple(ARGSORT_VALUES[v] for v in ARGSORT_VALUES if v in have and ARGSORT_VALUES[v] not in have)
 

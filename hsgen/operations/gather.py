@@ -1,6 +1,6 @@
 """A gather of items by index: item i of the result is item index[i] of a *table*, an array of items.
 
-The keys of a call are the indices.  Its values are the table: `segment_count` items of `take` values each.
+In `Call`, `keys` are the indices, and `values` are the table: `segment_count` items of `take` values each.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from hsgen.operations.calls import UNTOUCHED, Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
 
 UNITS = ("v16", "v8", "v4")
-"""The kinds of values of which items may consist, from the widest to the narrowest."""
+"""The kinds of values of which an item may consist, such as "v16" (16 bytes), from the widest to the narrowest."""
 MOST_BYTES = 256
 """The greatest size in bytes of an item in validations.  Kernels support larger items, too."""
-_MOST_VALUES = 2**31 - 1  # in the table, and in the result: kernels index values by signed 32-bit integers
+_MOST_VALUES = 2**31 - 1  # in each of table and result, because kernels index values by signed 32-bit integers
 _MOST_BYTES = 16 * _MOST_VALUES
 _NAMES = "random", "sorted", "reversed", "all equal", "all greatest", "few distinct", "organ pipe", "zipf", "hot bucket"
 _INDICES: dict[str, Make] = {name: KINDS[name] for name in _NAMES}
@@ -48,7 +48,7 @@ def gathered(index: Keys, table: NDArray[np.uint32], options: Options, blank: in
     """Return the values of the gathered items, shape (n * take, 32-bit words of a value).
 
     table: the values of all items, shape (segment_count * take, 32-bit words of a value).
-    blank: the expected content of each word of a result whose index is beyond the table, because nothing is written.
+    blank: the expected content of the words of a result whose index is beyond the table.  The call does not write it.
     """
     items = table.reshape(options.segment_count, -1)
     out = np.full((len(index), items.shape[1]), blank, np.uint32)
@@ -136,7 +136,7 @@ class _Gather(Operation):
         return replace(PLAIN, value=_valued(signature.value), rows=True)
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the signature for indices of the type `key`; `serves` then accepts only unsigned types."""
+        """Return `signature` unchanged, although it supports only unsigned indices: `serves` rejects other types."""
         return replace(signature, value=_valued(signature.value), key_transform=key.kind > 0, rows=True)
 
     def serves(self, sort: Sort, key: Type) -> bool:
@@ -162,7 +162,7 @@ class _Gather(Operation):
         return options
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options of the first case: a gather is never in place, so the second case is not either."""
+        """Return the options of the first call, so that the second call is not in place, either: no gather is."""
         return options
 
     def reported(self, options: Options) -> list[str]:
@@ -175,7 +175,7 @@ class _Gather(Operation):
         """Return a call that gathers items of a random size from a random table.
 
         A few indices may be beyond the table.  The result has at most len(keys) values.  The buffer of the table
-        contains further items after the table, which must not be gathered.
+        usually has further items after the table, which the call must not gather.
         """
         most = MOST_BYTES // sort.signature.value_bytes
         take = 1 if rng.integers(2) else min(int(rng.integers(1, most + 1)), max(len(keys), 1))
@@ -193,15 +193,15 @@ class _Gather(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return two gathers by random indices: one of items of one value, one of items of 8 values."""
+        """Return two gathers by random indices: one with single values as items, one with items of 8 values."""
         return tuple(("random", Options(take=take)) for take in (1, 8))
 
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload whose indices are the keys, scaled to the size of the table.
+        """Return a workload whose indices are the keys, scaled from 0 to 2^32 down to the number of items in the table.
 
-        The table has `segment_count` items, or if this is 0, as many items as there are keys.
+        The table has `segment_count` items; if this is 0, it has as many items as there are keys.
         """
         options = replace(options, segment_count=options.segment_count or max(len(keys), 1))
         index = (keys.astype(np.uint64) * np.uint64(options.segment_count) >> np.uint64(32)).astype(np.uint32)
@@ -217,7 +217,7 @@ class _Gather(Operation):
         )
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """Return the bytes that a gather moves: the indices are read, and the items are read and written."""
+        """Return the bytes that a gather moves: it reads n indices, and reads and writes n items."""
         return n * (sort.key.bytes + 2 * options.take * sort.signature.value_bytes)
 
 

@@ -32,7 +32,7 @@ def _of(groups: int) -> Make:
 
 
 GROUPS: dict[str, Make] = {**KINDS, **{f"{groups} values": _of(groups) for groups in (100, 1000, 10000)}}
-"""The kinds of input of a group-by, by name."""
+"""The functions that make keys for a group-by, by the name of the kind of input."""
 
 
 class _GroupBy(Reduction):
@@ -59,7 +59,10 @@ class _GroupBy(Reduction):
     workload = "groups"
 
     def signature(self, signature: Signature) -> Signature:
-        """Return a signature with the key transform of the bundle's sorts, which determines the order of groups."""
+        """Return a signature that has a key transform if the bundle's sorts have one: groups are in the order of keys.
+
+        Without a key transform, a group-by supports only unsigned keys in ascending order.
+        """
         valued = signature.value_bytes > 0 and not signature.index
         value = signature.value if valued else "none"
         return replace(PLAIN, value=value, floats=value != "none", key_transform=signature.key_transform)
@@ -74,13 +77,13 @@ class _GroupBy(Reduction):
         return Operation.serves(self, sort, key)
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Return the options of a reduction by key with these buffers, without a device-side count."""
+        """Return the options that a reduction by key with these buffers has, but without a device-side count."""
         return super().settled(n, replace(options, device_count=False), roles)
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call on these keys.  Its results are those of a reduction by key of the sorted keys."""
+        """Return a call on these keys.  Its results are those of a reduction by key on the sorted keys."""
         order = oracle.permutation(keys, sort, options)
         reduction = self._reduced(sort, keys[order], options, None, rng)
         if reduction.values is None:
@@ -96,7 +99,7 @@ class _GroupBy(Reduction):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload that sums the values of each group, or without values counts the keys of each group."""
+        """Return a workload that sums the values of each group; without values, it counts the keys of each group."""
         order = oracle.permutation(keys, sort, options)
         load = super().load(sort, keys[order], None if values is None else values[order], options, rng)
         return replace(load, keys=keys, values=values)

@@ -1,6 +1,6 @@
 """The distributions of input keys for validations and benchmarks.
 
-Each function makes n keys; its random generator, and thus a seed, determines the keys.
+Each function makes n keys.  The keys depend only on the random generator that it receives, and so on a seed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _zipf(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger])
 
 
 def _hot(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return random keys, half of which have the same upper half of bits: the keys with even index."""
+    """Return random keys; those with even index all have the same upper half of their bits."""
     keys: Keys = _random(1)(rng, n, dtype)
     half = dtype.type(4 * dtype.itemsize)
     keys[::2] = keys[::2] >> half | rng.integers(0, 1 << int(half), None, dtype) << half
@@ -108,7 +108,10 @@ def _ramps(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]
 
 
 def _times(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
-    """Return ascending timestamps, each with a random delay of up to 1/1024 of half the key range."""
+    """Return ascending timestamps, each plus a random delay of up to 1/1024 of half the key range.
+
+    The delays bring adjacent keys out of order.
+    """
     span = np.iinfo(dtype).max // 2
     late = rng.integers(0, span // 1024 + 1, n, np.uint64)
     keys: Keys = (np.linspace(span // 2, span, n).astype(np.uint64) + late).astype(dtype)

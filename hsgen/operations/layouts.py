@@ -1,4 +1,4 @@
-"""Inputs and results for validations of segmented sorts: layouts of segments, and the expected permutation of keys."""
+"""Inputs and expected results for validations of segmented sorts: the bounds of segments, and permutations of keys."""
 
 from __future__ import annotations
 
@@ -74,27 +74,27 @@ LAYOUTS: dict[str, _Make] = {
     "a few": lambda rng, n, small, tile: cut(rng, n, 3),
     "none": lambda rng, n, small, tile: np.array([n // 2]),
 }
-"""The functions that return the offsets of segments in n keys, by the name of the layout.
+"""The functions that divide n keys into segments, by name.  Each returns the offsets of the segments.
 
-small, tile: the results of `test_counts`, near which lengths are worth testing.
+small, tile: the results of `test_counts`; segments of about these lengths are worth testing.
 """
 
 
 def test_counts(sort: Sort) -> tuple[int, int]:
-    """Return two lengths of segments at which the sort changes its method.
+    """Return the two lengths, in keys, above which a segmented sort sorts a segment by another method.
 
-    The first is the greatest length of a segment that shares a work-group with other segments.  The second is the
-    greatest length of a segment that a single work-group sorts.
+    A segment up to the first length shares a work-group with other segments.  A segment up to the second length has a
+    work-group of its own.  Several work-groups sort a longer segment.
     """
     p = sort.parts[0].params
     return int(getattr(p, "small", 1)), int(getattr(p, "tile", 1))
 
 
 def rows(sort: Sort, n: int, number: int) -> int:
-    """Return the number of rows of equal length into which validation case number `number` divides n keys.
+    """Return the number of rows of equal length into which validation case `number` divides n keys.
 
-    The length of a row is a divisor of n: 1, 2, 3, 10, or a result of `test_counts` or one more.  Every fifth case, and
-    every case with n = 0, has a single row.
+    The length of a row is a divisor of n: 1, 2, 3, 10, a result of `test_counts`, or one more than such a result.
+    Every fifth case, and every case with n = 0, has a single row.
     """
     small, tile = test_counts(sort)
     lengths = [x for x in (1, 2, 3, 10, small, small + 1, tile, tile + 1) if n and n % x == 0]
@@ -115,17 +115,17 @@ def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offs
 
 
 def live(rng: np.random.Generator, most: int) -> int:
-    """Return a random number of segments, which a call reads from device memory; the capacity of the call is `most`.
+    """Return a random number of segments for a call that reads this number from device memory.
 
-    The number may exceed the capacity.
+    The number may exceed `most`, the capacity of the call, because the call must then sort `most` segments.
     """
     return (0, 1, most // 2, most, most + 1, (1 << 32) - 1, int(rng.integers(0, most + 1)))[rng.integers(7)]
 
 
 def unread(offsets: Offsets, used: int) -> NDArray[np.uint32]:
-    """Return a copy of `offsets` in which only the first `used` elements are valid.
+    """Return a copy of `offsets` in which invalid numbers replace all but the first `used` elements.
 
-    The other elements are invalid numbers, so that a call that reads them fails its validation.
+    A call that reads one of the invalid numbers then fails its validation.
     """
     out = offsets.astype(np.uint32)
     out[used:] = (1 << 32) - 1
@@ -133,7 +133,7 @@ def unread(offsets: Offsets, used: int) -> NDArray[np.uint32]:
 
 
 def apart(keys: Keys, starts: Offsets, ends: Offsets, sort: Sort, options: Options) -> NDArray[np.intp]:
-    """Return the original index of each key after the segments are sorted, shape (n,).
+    """Return a segmented sort as a permutation, shape (n,): element i is the index in `keys` of result i.
 
     Keys outside of all segments do not move.
     starts, ends: the bounds of segments, shape (segments,).
@@ -154,7 +154,7 @@ def inside(n: int, starts: Offsets, ends: Offsets) -> NDArray[np.bool_]:
 
 
 def permutation(keys: Keys, offsets: Offsets, sort: Sort, options: Options) -> NDArray[np.intp]:
-    """Return the original index of each key after the segments are sorted, shape (n,).
+    """Return a segmented sort as a permutation, shape (n,): element i is the index in `keys` of result i.
 
     Keys before the first offset do not move, nor do keys at or after the last offset.
     offsets: ascending, shape (segments + 1,).

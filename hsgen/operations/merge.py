@@ -25,11 +25,14 @@ def _interleaved(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedin
 
 
 MERGED: dict[str, Make] = {k: make for k, make in KINDS.items() if k != "organ pipe"} | {"interleaved": _interleaved}
-"""The kinds of input of a merge, by name.  Each of the two arrays is sorted before the call."""
+"""The functions that make keys for a merge, by the name of the kind of input.
+
+The keys are divided into two arrays, each of which numpy sorts before the call.
+"""
 
 
 def _sorted(sort: Sort, options: Options, *arrays: Keys) -> list[Keys]:
-    """Return each array sorted; numpy sorts keys alone many times faster than it computes a permutation."""
+    """Return each array sorted, as keys without values: numpy sorts these many times faster than it sorts by a key."""
     plain = replace(sort, signature=replace(sort.signature, value="none"))
     return [oracle.results(plain, options, array, None)[0] for array in arrays]
 
@@ -113,17 +116,17 @@ class _Merge(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the sizes of the second array and of its values, in bytes per item."""
+        """Return the bytes per item of the second array and of its values, by role."""
         values = {"other_values": sort.signature.value_bytes} if sort.signature.value_bytes else {}
         return {"other": sort.item_bytes, **values}
 
     def turn(self, options: Options, number: int, n: int, block: int) -> Options:
-        """Return the options with one of several sizes of the first array."""
+        """Return the options with `first_count`, the size of the first array, set to one of seven sizes in turn."""
         sizes = (n // 2, 0, 1, n // 3, block - 1, block, block + 1)
         return replace(options, first_count=min(sizes[number % len(sizes)], n))
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options with the sizes of the two arrays exchanged: a merge is never in place."""
+        """Return the options with the sizes of the two arrays exchanged, because a merge cannot be in place."""
         return replace(options, first_count=n - options.first_count)
 
     def reported(self, options: Options) -> list[str]:

@@ -16,7 +16,7 @@ from hsgen.operations.inputs import Keys
 
 
 def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return the transformed keys: unsigned numbers that have the same order as the keys.
+    """Return the transformed keys: unsigned numbers whose ascending order is the order that a call asks for.
 
     kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
     """
@@ -30,7 +30,7 @@ def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
 
 
 def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return the keys whose transformed keys are `by`.  The function is the inverse of `ordered`."""
+    """Return the keys that `ordered` transforms into `by`."""
     sign, rest, every = _masks(by)
     out = by.copy()
     out ^= (sign if kind else by.dtype.type(0)) ^ (every if descending else by.dtype.type(0))
@@ -54,10 +54,10 @@ def _signs(keys: Keys) -> Keys:
 
 
 def permutation(keys: Keys, sort: Sort, options: Options) -> NDArray[np.intp]:
-    """Return the original index of each key in sorted order, shape (n,).
+    """Return the stable sort of `keys` as a permutation, shape (n,): element i is the index in `keys` of sorted key i.
 
-    Equal keys keep their order.  If the sort compares packed words as a whole (`Plan.whole_words`), keys are equal only
-    if their values are equal, too.
+    Packed elements contain a key and its value.  If the sort compares such elements as a whole (`Plan.whole_words`),
+    equal keys are in the order of their values.
     """
     return np.argsort(compared(keys, sort, options), kind="stable")
 
@@ -85,7 +85,9 @@ def whole_keys(keys: Keys, sort: Sort, options: Options) -> Keys | None:
 
 
 def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
-    """Return the report of run boundaries, shape (runs + 1,): the number of runs, then their start indices, ascending.
+    """Return the report of run boundaries, shape (runs + 1,).
+
+    It consists of the number of runs of equal keys, then the index of each run's first key, in ascending order.
 
     keys: the sorted keys.
     shift: the number of low bits of keys that comparisons ignore.
@@ -96,7 +98,7 @@ def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
 
 
 def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | None:
-    """Return n distinct values for a sort, shape (n, 32-bit words of a value); None if the sort reads no values."""
+    """Return n distinct values as input of a sort, shape (n, 32-bit words of a value); None if the sort reads none."""
     if not sort.signature.value_bytes or sort.signature.index:
         return None
     words = rng.integers(0, 1 << 32, (n, sort.signature.value_bytes // 4), np.uint32)
@@ -105,9 +107,9 @@ def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | N
 
 
 def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: Sort) -> NDArray[Any] | None:
-    """Return the expected values after the sort, shape (n, 32-bit words of a value); None without values.
+    """Return the values that a sort should write, shape (n, 32-bit words of a value); None without values.
 
-    order: the original index of each key in sorted order.
+    order: a result of `permutation`.
     """
     if values is not None:
         return values[order]

@@ -1,8 +1,9 @@
-"""A pack of columns into keys.
+"""A pack of columns into keys, by which a sort can order the rows of a data frame.
 
-The key of a row concatenates the bits of the row's columns.  The bits of each column are first transformed according to
-the type and the order of the column.  The first column has the highest bits.  An ascending sort of the keys therefore
-orders rows by their columns.  A column is an array, or a field in an array of records.
+The key of a row concatenates the bits of the row's columns; the first column has the highest bits.  The bits of each
+column are first transformed, so that their unsigned order is the order of the column's type, ascending or descending.
+An ascending sort of the keys therefore orders rows by their columns.  A column is an array, or a field in an array of
+records (`hsgen.operations.records`).
 """
 
 from __future__ import annotations
@@ -32,29 +33,32 @@ SIGNATURE = replace(PLAIN, rows=True)
 BYTES = 16
 """The greatest size in bytes of all columns of a row together."""
 WIDTH, BEGIN = 6, 24
-"""The layout of `Options.columns`.
+"""The layout of the code `Options.columns`.
 
-Each column has `WIDTH` bits; the first column has the lowest bits.  The bits from `BEGIN` on are the number of 32-bit
-words that the key omits at the low end of the concatenated columns.
+A column has a field of `WIDTH` bits; the first column has the lowest bits.  The bits from `BEGIN` on are a number of
+32-bit words: the lowest words of the concatenated columns that the key omits.
 """
 KIND, DESCENDING, PRESENT = 2, 16, 32
-"""The layout of the `WIDTH` bits of a column in `Options.columns`.
+"""The layout of a column's field of `WIDTH` bits in `Options.columns`.
 
 Bits 0 and 1 are log2 of the column's size in bytes.  The kind of the column's type starts at bit `KIND`.  `DESCENDING`
 and `PRESENT` are flags.
 """
-_MOST_WORDS = 2**31 - 1  # in an array of items or records: kernels index words by signed 32-bit integers
+_MOST_WORDS = 2**31 - 1  # in an array of records, because kernels index words by signed 32-bit integers
 
 HALVES = {4: (("i16", "descending"), ("u16", "ascending")), 8: (("i32", "descending"), ("u32", "ascending"))}
-"""The types and orders of a benchmark's two columns, by the size in bytes of the key, which they fill together."""
+"""The types and orders of the two columns that a benchmark packs, by the key's size in bytes: they fill the key."""
 
 
 def number(columns: By, begin_bit: int = 0) -> int:
-    """Return `Options.columns` of a call that packs `columns` and stores the concatenated bits from `begin_bit` on.
+    """Return the code `Options.columns` of a call that packs `columns`.
+
+    begin_bit: the bit of the concatenated columns that becomes bit 0 of the key.
+
 
     Raises:
-        Usage: there are too few or too many columns, a type or an order does not exist, or the columns have too many
-            bytes; begin_bit is not a multiple of 32, or is not within a row.
+        Usage: there are not 1 to 4 columns, a type or an order does not exist, or a row has more than `BYTES` bytes;
+            begin_bit is not a multiple of 32, or is not less than the bits of a row.
     """
     if not 1 <= len(columns) <= len(ROLES):
         raise Usage(f"{len(columns)} columns: give 1 to {len(ROLES)}")
@@ -164,11 +168,11 @@ class _Pack(Operation):
         return f"pack of columns into {sort.label} keys"
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the signature that all packs have, because each call states the types and orders of its columns."""
+        """Return the signature that all packs share, because each call states the types and orders of its columns."""
         return SIGNATURE
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the signature that all packs have."""
+        """Return the signature that all packs share."""
         return SIGNATURE
 
     def serves(self, sort: Sort, key: Type) -> bool:
@@ -176,7 +180,7 @@ class _Pack(Operation):
         return key.name == sort.label
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Check that the call has at least one column, and that each column has a buffer that is not too large."""
+        """Check that there is at least one column, and that each column has a buffer with less than 2^31 words."""
         for i, role in enumerate(ROLES):
             if n and options.columns >> WIDTH * i & PRESENT and role not in roles:
                 raise Usage(f"column {i + 1}: is missing")
@@ -187,21 +191,24 @@ class _Pack(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the size of each column's buffer: `ITEM` bytes per row, for an array or for records of many rows."""
+        """Return the bytes per row of each column's buffer: `ITEM`.
+
+        This suffices for arrays, and for more than `MANY` rows in records; `least_input` suffices for fewer rows.
+        """
         return dict.fromkeys(ROLES, ITEM)
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options of the first case: a pack is never in place, and `call` draws the columns anew."""
+        """Return the options of the first call: no pack is in place, and `call` packs other random columns."""
         return options
 
     def reported(self, options: Options) -> list[str]:
-        """Return phrases with the numbers that encode the columns and their layouts."""
+        """Return phrases with the codes `columns` and, if it is not 0, `layouts`."""
         return [f"columns {options.columns:#x}"] + [f"layouts {options.layouts:#x}"] * bool(options.layouts)
 
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call that packs random columns.  The first column contains the low bits of `keys`."""
+        """Return a call that packs random columns.  The first column consists of the low bits of `keys`."""
         by, n = _columns(sort, rng), len(keys)
         begin = 32 * int(rng.integers(-(-sum(size(name) for name, _ in by) // 4)))
         tables, owners, fields = tables_of(by, n, rng)
@@ -240,7 +247,7 @@ class _Pack(Operation):
         )
 
     def moved(self, sort: Sort, n: int, options: Options) -> int | None:
-        """Return twice the size of the keys in bytes: the call reads as many bytes of columns as it writes keys."""
+        """Return twice the bytes of all keys: the two columns of a benchmark have as many bytes as the keys."""
         return 2 * n * sort.key.bytes
 
 

@@ -1,4 +1,7 @@
-"""Columns of a pack: arrays, or fields of records."""
+"""The columns that a pack combines into keys: arrays, or fields of records.
+
+A *record* is a struct of up to `MOST_STRIDE` bytes.  Several columns may be fields of the same array of records.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,18 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.numbers import MOST, integer
 
 STRIDE, OFFSET = 7, 8
-"""The number of bits of a column's stride, and of its offset, in `Options.layouts`.
+"""The numbers of bits that the stride and the offset of a column have in `Options.layouts`.
 
-The stride is the size of a record in 32-bit words.  The offset is that of the field in its record, in bytes.  Both are
-0 if the column is an array.
+There, the stride is the size of a record in 32-bit words, and the offset is that of the field in its record, in bytes.
+Both are 0 if the column is an array.
 """
 MOST_STRIDE = 256
-"""The greatest stride, in bytes."""
+"""The greatest size of a record, in bytes."""
 MANY, ITEM = 4096, 16
 """In validations of more than `MANY` rows, records have at most `ITEM` bytes."""
 
 By = Sequence[tuple[str, str]]
-"""The key type and the order of each column."""
+"""For each column, the key type and the order, such as ("u32", "descending")."""
 Fields = Sequence[tuple[int, int]]
 """For each column, the stride of its records and the offset of its field in a record, in bytes; (0, 0) for an array."""
 
@@ -36,7 +39,7 @@ def size(name: str) -> int:
 
 
 def layouts(columns: By, fields: Fields) -> int:
-    """Return `Options.layouts` of a call that packs `columns`, which have the strides and offsets `fields`.
+    """Return the code `Options.layouts` for a call that packs `columns`, whose strides and offsets are `fields`.
 
     Raises:
         Usage: a stride is not a multiple of 4 or is too large; a field is misaligned or not within its record.
@@ -65,6 +68,7 @@ def field(table: NDArray[np.uint8], offset: int, size: int) -> NDArray[Any]:
     """Return a field of n records as unsigned numbers, shape (n,).
 
     table: the records, shape (n, bytes of a record).
+    offset, size: those of the field, in bytes.
     """
     return np.ascontiguousarray(table[:, offset : offset + size]).view(f"u{size}").reshape(len(table))
 
@@ -82,11 +86,11 @@ def _table(rng: np.random.Generator, n: int, stride: int) -> NDArray[np.uint8]:
 def tables_of(
     by: By, n: int, rng: np.random.Generator
 ) -> tuple[list[NDArray[np.uint8]], list[int], list[tuple[int, int]]]:
-    """Return random data for columns: three lists with an element for each column.
+    """Return random data for columns, as three lists with an element for each column.
 
     The first list has the array of the column, or the array of records that contains the column, as n rows of bytes.
-    Several columns may be fields of the same records.  The second list has the index of the first column with the same
-    array or records.  The third list has the stride and the offset of the column, as in `Fields`.
+    The second list has the index of the first column that is in the same records; for an array, it is the column's own
+    index.  The third list has the stride and the offset of the column, as in `Fields`.
     """
     tables: list[NDArray[np.uint8]] = []
     owners: list[int] = []

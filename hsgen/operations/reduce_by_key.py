@@ -1,7 +1,7 @@
-"""A reduction by key: for each run of equal adjacent keys, the key, the count, the first index, and reduced values.
+"""A reduction by key: for each run of equal adjacent keys, the key, and the sum, minimum or maximum of the values.
 
-`Options.reduction`, the second number of a call, encodes the reduction, the type of values, and which optional outputs
-the call stores.
+The number of keys of each run and the index of its first key are optional outputs.  `Options.reduction`, a number that
+the call passes after n, encodes the reduction, the type of values, and which optional outputs the call stores.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from hsgen.operations.oracle import ordered, unordered
 from hsgen.operations.scan import FLOAT, exact_floats
 
 REDUCTIONS = ("sum", "min", "max")
-"""The reductions of values.  In `Options.reduction`, a reduction is encoded by its index here."""
+"""The reductions of values.  In `Options.reduction`, the index of a reduction here is its code."""
 VALUE_TYPES = ("u32", "i32", "f32")
 """The types of values.  The index of a type here is its kind (`hsgen.core.keys.Type.kind`)."""
 COUNTS, FIRSTS = 16, 32
@@ -39,7 +39,7 @@ Words = NDArray[np.uint32]
 
 
 def number(reduction: str = "sum", value: str = "u32") -> int:
-    """Return `Options.reduction` of a call, without the flags for optional outputs, which `settled` adds.
+    """Return the code `Options.reduction` of a call, without the flags for optional outputs, which `settled` adds.
 
     Raises:
         Usage: the reduction or the type of values does not exist.
@@ -57,10 +57,10 @@ def starts(keys: Keys) -> NDArray[np.intp]:
 
 
 def reduced(values: Words, begins: NDArray[np.intp], code: int) -> Words:
-    """Return the reduction of the values of each run as 32-bit words, shape (runs,).
+    """Return the reduction of the values in each run as 32-bit words, shape (runs,).
 
     Sums of integers wrap.  Floats are added in the order of the run.  The minimum and the maximum of floats are those
-    in the floats' total order.
+    in the total order of floats (docs/reference/semantics.md).
 
     values: 32-bit words, shape (n,).
     begins: the index of the first key of each run.
@@ -113,7 +113,7 @@ RUNS: dict[str, Make] = {
 
 
 def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
-    """Return as many keys as `keys` has, in runs that end at multiples of `tile`, or one key before or after."""
+    """Return as many keys as `keys` has, in runs that end at a multiple of `tile`, or one key before or after it."""
     n = len(keys)
     ends = np.arange(0, n + tile, tile * int(rng.integers(1, 4)))
     ends = ends + rng.integers(-1, 2, len(ends))
@@ -124,8 +124,8 @@ def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
 def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
     """Return the arguments `reduction`, `value_type`, `keys` and `values` of a call.
 
-    run: the noun that comments use for the keys that are reduced together: "run" or "group".
-    operations: the noun that comments use for operations of this kind, such as "reductions".
+    run: the noun in comments for keys that are reduced together: "run" or "group".
+    operations: the noun in comments for the operations that have these arguments, such as "reductions".
     """
     return (
         Number(
@@ -149,7 +149,7 @@ def reduced_values(run: str, operations: str) -> tuple[Number | Buffer, ...]:
 
 
 def _stored(name: str, role: str, meaning: str, about: str) -> Buffer:
-    """Return the argument for an optional output of 32-bit numbers."""
+    """Return an argument for an optional output, which consists of 32-bit numbers."""
     return Buffer(
         name=name, role=role, meaning=meaning, words=True, written=True, optional=True, python=name, about=about
     )
@@ -193,7 +193,7 @@ def outputs(run: str, operations: str = "reductions", place: str = "") -> tuple[
     """Return the arguments that receive results.
 
     run, operations: nouns, as in `reduced_values`.
-    place: the end of the comment about the indices of first keys, which names the array that they index.
+    place: the last words of the comment on the indices of first keys, which name the array that they index.
     """
     return (
         *_groups(run, operations),
@@ -247,7 +247,10 @@ class Reduction(Operation):
         return replace(PLAIN, value=value, floats=value != "none", device_count=signature.device_count)
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the signature, which supports keys of every type without a key transform."""
+        """Return the signature without a key transform, which supports keys of every type.
+
+        If there are values, kernels calculate with floats, because each call states the type of its values.
+        """
         return replace(signature, key_transform=False, floats=signature.value != "none")
 
     def serves(self, sort: Sort, key: Type) -> bool:
@@ -255,17 +258,18 @@ class Reduction(Operation):
         return key.key == sort.label
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Return the options with the flags `COUNTS` and `FIRSTS` in `reduction`, if the call has these outputs.
+        """Return the options with the flags `COUNTS` and `FIRSTS` in `reduction`, if the call passes these outputs.
 
-        `reduction` also gets the flag DEVICE_COUNT, because kernels receive it as a `CallNumber`, which has no flags.
+        With a device-side count, `reduction` also gets the flag DEVICE_COUNT.  The argument of the kernels has no other
+        flags, because it is just the number `reduction` (`hsgen.core.plan.CallNumber`).
         """
         stored = COUNTS * ("other" in roles) | FIRSTS * ("other_values" in roles) | DEVICE_COUNT * options.device_count
         return replace(options, reduction=options.reduction & 15 | stored)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the sizes of the outputs for counts and for indices of first keys, in bytes per key.
+        """Return the bytes per key of the outputs for counts and for indices of first keys, by role.
 
-        Both outputs have roles that other operations use for inputs.
+        The roles are those of inputs in other operations.
         """
         return {"other": 4, "other_values": 4}
 
@@ -278,7 +282,7 @@ class Reduction(Operation):
         return replace(options, reduction=number % 3 | number // 3 % 3 << 2 | stored)
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options with the next reduction, and without a device-side count; no reduction is in place."""
+        """Return the options with the next reduction and no device-side count, because no reduction is in place."""
         return replace(options, reduction=options.reduction & ~3 | (options.reduction + 1 & 3) % 3, device_count=False)
 
     def reported(self, options: Options) -> list[str]:
@@ -288,7 +292,7 @@ class Reduction(Operation):
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call on `keys`, or in a fifth of all cases on as many keys whose runs end near multiples of a tile.
+        """Return a call on `keys`, or in a fifth of all cases on as many keys in runs that end near tile boundaries.
 
         If the call adds floats, their sums are exact in any order.
         """
@@ -320,7 +324,7 @@ class Reduction(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return three inputs: one with runs of about one key, one with runs of all lengths, and one with long runs."""
+        """Return three kinds of input for `load`, which sorts it: most runs are short, of all lengths, or long."""
         return tuple((kind, Options()) for kind in ("random", "zipf", "few distinct"))
 
     def load(
@@ -342,7 +346,7 @@ class Reduction(Operation):
             count=len(keys),
             report=np.array([len(begins)], np.uint32),
             counts=values is None,
-            room=len(keys),  # calls must have room for n runs, because only the device knows the number of runs
+            room=len(keys),  # outputs must have room for n runs, because only the device knows the number of runs
         )
 
 

@@ -1,4 +1,4 @@
-"""Inclusive or exclusive prefix sums of each column of n rows.
+"""Inclusive or exclusive prefix sums over n rows, separate for each column.
 
 Elements are integers, whose sums wrap, or 32-bit floats.
 """
@@ -34,9 +34,9 @@ SUMMANDS: dict[str, Make] = {
     "2^28 to 2^30": _great,
     "zeros and ones": _ones,
 }
-"""The kinds of input of a prefix sum, by name.
+"""The functions that make elements for a prefix sum, by the name of the kind of input.
 
-Depending on the kind, sums wrap after a few rows, after many rows, or never.
+Depending on the kind, sums of 32-bit elements wrap after a few rows, after many rows, or never.
 """
 
 FLOAT = 2
@@ -49,7 +49,8 @@ _EXACT = 1 << 24  # 32-bit floats represent all integers up to this number
 def exact_floats(keys: Keys, columns: int) -> Keys:
     """Return the bits of a 32-bit float for each of `keys`; sums of the floats are exact in any order.
 
-    The floats are small integers of both signs, without -0.  No sum over a column exceeds 2^24.
+    The floats are integers from -1000 to 1000, without -0.  For many keys, the range is smaller, so that no sum over a
+    column exceeds 2^24 in magnitude: up to this limit, 32-bit floats represent all integers.
     """
     most = max(1, min(1000, _EXACT // max(1, len(keys) // columns)))
     floats = (keys % np.uint32(2 * most + 1)).astype(np.float32) - np.float32(most)
@@ -60,7 +61,8 @@ def sums(sort: Sort, keys: Keys, kind: int = 0) -> Keys:
     """Return the prefix sums of each column, shape (n * columns,).
 
     Sums of integers wrap.  Floats are added in the order of rows, starting from +0.
-    keys: the elements of n rows, shape (n * columns,); for the kind `FLOAT`, the bits of floats.
+    keys: the elements of n rows, shape (n * columns,), as unsigned numbers with the same bits.
+    kind: the kind of the elements' type; `FLOAT` for floats.
     """
     rows = keys.reshape(-1, sort.columns).view(np.float32 if kind == FLOAT else keys.dtype)
     out = np.cumsum(rows, axis=0, dtype=rows.dtype)
@@ -122,11 +124,14 @@ class _Scan(Operation):
         return int(getattr(params, "columns", 1))
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the plain signature, because elements have no values, orders or features."""
+        """Return the signature without values and features, because prefix sums support none."""
         return PLAIN
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
-        """Return the signature with `floats` set for floats.  Signed and unsigned elements have the same sums."""
+        """Return the signature, with `floats` set if `key` is a float type.
+
+        Signed and unsigned integers need the same signature, because their sums have the same bits.
+        """
         return replace(signature, floats=signature.floats or key.kind == FLOAT)
 
     def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
@@ -154,7 +159,7 @@ class _Scan(Operation):
     def load(
         self, sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rng: np.random.Generator
     ) -> Load:
-        """Return a workload of n rows.  Column number c contains the keys, rotated by c rows."""
+        """Return a workload of n rows.  Column c contains the keys, shifted cyclically by c rows."""
         rows = np.stack([np.roll(keys, column) for column in range(sort.columns)], axis=1).reshape(-1)
         if options.kind == FLOAT:
             rows = exact_floats(rows, sort.columns)

@@ -33,9 +33,9 @@ from hsgen.operations.inputs import Keys
 def segmented(
     sort: Sort, options: Options, keys: Keys, values: NDArray[Any] | None, offsets: NDArray[np.int64]
 ) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the keys and the values after each segment is sorted.
+    """Return the keys and the values that a segmented sort should write.
 
-    The function is many times faster than `layouts.permutation`.
+    The function is many times faster than `layouts.permutation`, so benchmarks use it.
     keys: shape (n,).
     values: shape (n, 32-bit words of a value), or None.
     offsets: the bounds of segments from 0 to n, shape (segments + 1,).
@@ -144,7 +144,7 @@ class _SegmentedSort(Operation):
         return replace(options, rows=rows, segments_counted="count" in roles)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the sizes of the buffers for offsets and for ends of segments, in bytes per key.
+        """Return the bytes per key of the buffers for the offsets and the ends of segments, by role.
 
         A buffer has room for two numbers per key, because some validation calls have more segments than keys.
         """

@@ -77,7 +77,7 @@ class _Sort(Operation):
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call that sorts these keys; with a device-side count, only the first `count` of them."""
+        """Return a call that sorts these keys; with a device-side count, it sorts only the first `count` of them."""
         n = len(keys)
         live = keys if count is None else keys[: min(count, n)]
         if not sort.signature.value_bytes and (expected := oracle.whole_keys(live, sort, options)) is not None:

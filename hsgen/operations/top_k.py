@@ -1,6 +1,7 @@
-"""A selection of the first k keys of each row, in ascending or descending order.
+"""Top-k: a selection of the k least or the k greatest keys of each row.
 
-Among equal keys, a selection takes those with the lowest indices.
+The *first* keys of a row are the least in ascending order, and the greatest in descending order.  Among equal keys, a
+selection takes those with the lowest indices.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from hsgen.operations.inputs import Keys
 
 
 def sorted_up_to(sort: Sort) -> int:
-    """Return the greatest k for which the selected keys are sorted.
+    """Return the greatest k for which a selection sorts the selected keys.
 
     For a greater k, the selected keys keep the order that they have in their row.
     """
@@ -33,9 +34,10 @@ def sorted_up_to(sort: Sort) -> int:
 
 
 def _first(by: Keys, take: int) -> NDArray[np.intp]:
-    """Return the indices of the `take` least keys of each row; the indices ascend, shape (rows, take).
+    """Return the indices of the `take` least keys of each row, in ascending order of indices, shape (rows, take).
 
-    Among equal keys, the first ones are taken.  `numpy.partition` finds the greatest key to take faster than a sort.
+    Among equal keys, those with the lowest indices are taken.  The function calls `numpy.partition`, which is faster
+    than a sort, to find the greatest key to take.
     by: transformed keys, shape (rows, length).
     """
     rows, length = by.shape
@@ -53,12 +55,12 @@ def _first(by: Keys, take: int) -> NDArray[np.intp]:
 
 
 NO_INDEX = (1 << 32) - 1
-"""The index that fills the rest of a row's result, if fewer than k keys are taken from the row."""
+"""The index that a selection with indices as values writes after those of a row with fewer than k keys to take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """The numbers in device memory that describe the rows of a call.  Arrays have the shape (rows,).
+    """The numbers that a call reads from device memory for each row.  Arrays have the shape (rows,).
 
     The *pitch* is n / rows, the greatest length of a row.
 
@@ -79,10 +81,11 @@ class Rows:
 def of_rows(
     sort: Sort, keys: Keys, values: NDArray[Any] | None, options: Options, rows: Rows
 ) -> tuple[Keys, NDArray[Any] | None]:
-    """Return the selected keys and their values, as `selected` does, for rows that `rows` describes.
+    """Return the selected keys and their values, as `selected` does, for rows with the starts and lengths in `rows`.
 
-    If fewer than k keys are taken from a row, the key that is last in the order fills the rest of the row's result.
-    All bits of the values there are set, so 32-bit indices are `NO_INDEX`.
+    The result of a row has k keys.  If fewer keys are taken, the rest of the result has the key that is last in the
+    order of the call: the greatest key of the type, if the order is ascending.  All bits of the values there are set,
+    so 32-bit indices are `NO_INDEX`.
     """
     pitch, take = len(keys) // options.segment_count, options.take
     ordered_ = oracle.ordered(keys, options.kind, descending=options.descending)
@@ -248,9 +251,9 @@ class _TopK(Operation):
     timed = typed_baselines = selects = True
 
     def signature(self, signature: Signature) -> Signature:
-        """Return a signature with a key transform, and with the values and the features of rows of `signature`.
+        """Return a signature with a key transform; of `signature`, it keeps the values and the features for rows.
 
-        Row starts imply row lengths.
+        The feature `row_starts` implies the feature `row_lengths`.
         """
         return replace(
             PLAIN,
@@ -278,12 +281,12 @@ class _TopK(Operation):
         return options
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return 4 bytes per key for each buffer with a number per row; there are at most as many rows as keys."""
+        """Return 4 bytes per key for each buffer that has a number for each row: there are no more rows than keys."""
         numbers = (b for b in self.arguments.buffers if b.feature and not b.single)
         return {b.role: 4 for b in numbers if getattr(sort.signature, b.feature)}
 
     def second(self, options: Options, n: int) -> Options | None:
-        """Return the options of the first case: a selection is never in place, so the second case is not either."""
+        """Return the options of the first call, so that the second call is not in place, either: no selection is."""
         return options
 
     def reported(self, options: Options) -> list[str]:
@@ -293,7 +296,7 @@ class _TopK(Operation):
     def call(
         self, sort: Sort, keys: Keys, options: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return a call that selects from rows of a random length; the last keys are omitted if they fill no row."""
+        """Return a call that selects from rows of equal, random length; keys after the last whole row are omitted."""
         n, limit = len(keys), sorted_up_to(sort)
         rows = int(rng.choice([1, 1, 2, 3, 7])) if rng.integers(2) else max(1, n // int(rng.integers(1, 3 * limit)))
         length = n // rows
@@ -312,7 +315,7 @@ class _TopK(Operation):
         )
 
     def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
-        """Return a selection from one row and, if n has a suitable divisor, one from rows of at least 4096 keys."""
+        """Return a selection from one row and, if n has a suitable divisor, another from rows of at least 4096 keys."""
         rows = math.gcd(n, max(1, n >> 12))
         calls = [Options(segment_count=r, take=min(64, n // r)) for r in dict.fromkeys((1, rows))]
         return tuple(("random", options) for options in calls)
@@ -333,7 +336,7 @@ def _drawn(rng: np.random.Generator, most: int, count: int) -> NDArray[np.int64]
 
 
 def _beyond(rng: np.random.Generator, numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return `numbers`, in which the greatest 32-bit number replaces about half of those that equal `most`."""
+    """Return a copy of `numbers` in which about half of those that equal `most` become the greatest 32-bit number."""
     return np.where((numbers == most) & (rng.integers(0, 2, len(numbers)) > 0), NO_INDEX, numbers)
 
 

@@ -1,1 +1,1 @@
-"""Stages: launches that a plan runs after those of the sort, to report run boundaries or to run an epilogue."""
+"""Stages: launches after those of a sort, in the same plan, that report run boundaries or apply an epilogue."""

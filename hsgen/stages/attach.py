@@ -12,7 +12,7 @@ from hsgen.stages import epilogue, run_boundaries
 
 
 def fit(signature: Signature, operation: str) -> None:
-    """Check that the stage that a signature asks for is valid, and that the operation supports it.
+    """Check that the stage of a signature, run boundaries or an epilogue, is valid and that the operation supports it.
 
     operation: "" for a sort, otherwise the name of the operation.
 
@@ -27,9 +27,10 @@ def fit(signature: Signature, operation: str) -> None:
 def followed(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], key: KeyType, signature: Signature, device: Device
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, extended by the kernels and launches of the signature's stage.
+    """Append the stage of the signature to a sort; return the kernels and the plan of both.
 
-    Without a stage, they are returned unchanged.
+    If the signature has no stage, the sort's kernels and plan are returned unchanged.
+    parts: the algorithms of the sort.
     """
     if signature.run_boundaries:
         return run_boundaries.appended(kernels, plan, parts, run_boundaries.shape(key, signature, device))

@@ -5,7 +5,7 @@ The user passes a *fragment*, a Jinja template with a macro `epilogue`.  The nam
 reads the sorted keys once.
 
 An epilogue has a launch of its own, because it cannot run in the last pass of a sort.  Often only the device knows
-which pass is last.  Besides, a work-group that scatters keys does not have the preceding key of each key.
+which pass is last.  Besides, a work-group that scatters keys does not know which key precedes a key in sorted order.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ i: the index of the key in sorted order.
 key: the key.
 before: the preceding key in sorted order.
 value: a function that gives a 32-bit word of the key's value.
-report: a function that gives a 32-bit word of the report.
+report: a function that gives a 32-bit word of the report, a buffer for the results of the epilogue.
 shift: the number that a caller passes as `shift` (`Options.shift`).
 n: the count.
 """
@@ -231,7 +231,7 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
 def appended(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], tiling: Shape
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, extended by the kernel and the launch of the epilogue."""
+    """Append an epilogue to a sort; return the kernels and the plan of both."""
     epilogue = parsed(tiling.text)
     buffers = [Buffer(name="keys", read_only=not epilogue.changes_keys)]
     roles = ["destination"]

@@ -1,13 +1,13 @@
 """Run boundaries: launches after a sort that report where runs of equal keys start.
 
-Word 0 of the report is the number of runs.  The indices of the runs' first keys follow in ascending order.  The
-launches read the sorted keys once.  For up to a tile of keys, a single kernel stores the report.  For more keys, a
-first kernel marks the run boundaries in a bitmap with one bit per key.  The kernel also counts the boundaries of each
-work-group.  A second kernel scans these counts.  A third kernel converts the bitmap to indices.  The bitmap reuses the
-scratch of the sort.
+The launches write a *report* of 32-bit words.  Word 0 is the number of runs.  The indices of the runs' first keys
+follow in ascending order.  The launches read the sorted keys once.  For up to a tile of keys, a single kernel stores
+the report.  For more keys, a first kernel marks the run boundaries in a bitmap with one bit per key.  The kernel also
+counts the boundaries that each work-group finds.  A second kernel scans these counts.  A third kernel converts the
+bitmap to indices.  The bitmap reuses scratch that the sort no longer needs.
 
-Keys of all types and orders are compared without the key transform.  The transform does not change whether two keys
-differ in bit `shift` or a higher bit.
+Two keys belong to the same run if they differ only in bits below bit `shift`.  Keys of all types and orders are
+compared without the key transform, because it does not change whether two keys differ in bit `shift` or a higher bit.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Shape:
     work_group: the number of lanes in a work-group, a power of two.  If it is 1, the lane iterates over its keys.
     items: the number of keys of a tile that each lane processes; 32 if a work-group has more than one lane.
     groups: the greatest number of work-groups.  Each work-group processes several tiles.
-    begin: the first bit of the key in its word; 32 if the word packs a value and a key.
+    begin: the first bit of the key in an element: 32 if a value is packed below the key, otherwise 0.
     """
 
     key: KeyType
@@ -52,7 +52,7 @@ class Shape:
     def tile(self) -> int:
         """The number of keys that a work-group processes at once.
 
-        Each work-group processes whole tiles, except at the end of the array.
+        A work-group processes consecutive tiles, all of them whole except the last tile of the array.
         """
         return self.work_group * self.items
 
@@ -63,14 +63,14 @@ class Shape:
 
     @property
     def room(self) -> int:
-        """The size in bytes of the scratch for the counts of work-groups, a multiple of 1024."""
+        """The size in bytes of the scratch for one count per work-group, a multiple of 1024."""
         return aligned(4 * (self.groups + 1))
 
     @property
     def bindings(self) -> dict[str, Binding]:
         """The bindings of the kernels' buffers by name.
 
-        In scratch, the bitmap starts after the `room` bytes of counts, where the scratch of the sort starts, too.
+        Scratch begins with `room` bytes for the counts.  The bitmap starts after them, as does the sort's own scratch.
         """
         return {
             "keys": Binding(role="destination"),
@@ -109,11 +109,11 @@ def fit(signature: Signature, operation: str) -> None:
 def appended(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], tiling: Shape
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort, extended by the kernels and launches for run boundaries.
+    """Append the launches for run boundaries to a sort; return the kernels and the plan of both.
 
-    Scratch begins with the counts of work-groups; the scratch of the sort follows.  The bitmap overwrites the start of
-    the sort's scratch with one bit per key.  It does not reach the sort's status words (`DeviceStatus`), which callers
-    read later, because at least one byte per key precedes them.
+    Scratch begins with the counts of work-groups; the scratch of the sort follows.  The bitmap, one bit per key,
+    overwrites the start of the sort's scratch.  It does not reach the sort's status words (`DeviceStatus`), which
+    callers read later, because at least one byte per key precedes these words.
     """
     rows = [(k, _step(k, tiling, plan.max_n)) for k in _kernels(parts, tiling)]
     rows = [(kernel, step) for kernel, step in rows if not step.guard.empty]
@@ -151,8 +151,8 @@ def words() -> Words:
 def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
     """Return the kernels, in the order of `NAMES`.
 
-    Their algorithm and parameters are those of the sort's first part, because their templates use names that the
-    algorithm's templates define.
+    `Kernel.algorithm` and `Kernel.params` are those of the sort's first algorithm, because the kernels' templates use
+    names that this algorithm's templates define.
     """
     rows = (
         (NAMES[0], f"find the runs of up to {tiling.tile} keys", (KEYS, REPORT)),
@@ -181,7 +181,8 @@ def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
 def _arrays(name: str, tiling: Shape) -> tuple[Array, ...]:
     """Return the local arrays of a kernel.
 
-    If work-groups have a single lane, the last kernel looks up the set bits of a byte in the array `table`.
+    If work-groups have a single lane, the last kernel has the array `table`, in which it looks up the set bits of each
+    of the 256 possible bytes.
     """
     if tiling.serial:
         return (Array(name="table", type="u32", count=256),) if name == NAMES[3] else ()
@@ -208,7 +209,7 @@ def _step(kernel: Kernel, tiling: Shape, max_n: int) -> Step:
 
 
 def moved(tiling: Shape, step: Step, n: int) -> int:
-    """Return the number of bytes that a launch reads and writes for `n` keys, all of which differ."""
+    """Return the bytes that a launch reads and writes for `n` keys, if all keys differ, so that there are n runs."""
     keys, places, bits = n * tiling.key.bytes, 4 * (n + 1), -(-n // tiling.tile) * tiling.tile // 8
     words = 4 * tiling.groups
     return dict(zip(NAMES, (keys + places, keys + bits + words, 2 * words, bits + words + places), strict=True))[

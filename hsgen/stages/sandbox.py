@@ -1,4 +1,4 @@
-"""The process that renders the fragment of an epilogue, in a sandbox with limited time and memory.
+"""The process that renders a fragment, the Jinja template of an epilogue, with limited rights, time and memory.
 
 A fragment may come from an untrusted bundle.  Jinja's immutable sandbox hides Python's objects from the fragment.  The
 process cannot open files or start programs.  Where the operating system enforces limits, the process may use at most
@@ -113,7 +113,7 @@ def _environment() -> jinja2.Environment:
 
 
 def place(name: str) -> str:
-    """Return the placeholder for an argument in the statements of an epilogue, which `epilogue.statements` replaces."""
+    """Return the text that stands for an argument in the statements until `epilogue.statements` replaces it."""
     return f"\1{name}\2"
 
 
@@ -132,9 +132,9 @@ def _argument(name: str) -> Any:
 
 
 def read(text: str) -> dict[str, Any]:
-    """Return the arguments of a fragment's macro, the settings, and the statements to which the macro expands.
+    """Return the names of the macro's arguments, the fragment's `SETTINGS`, and the statements of the expanded macro.
 
-    The result is ``{"macro": False}`` if the fragment has no macro `MACRO`.
+    The result is ``{"macro": False}`` if the fragment has no macro with the name `MACRO`.
 
     Raises:
         Exception: the fragment is invalid or performs a forbidden operation; any exception of Jinja or Python.
