@@ -2,8 +2,8 @@
 
 A *strategy* is the way in which the work-groups of a pass learn where to store their keys.  There are seven strategies,
 each in a module of its name: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`, `per_thread` and
-`single`.  Strategies share the parameters of tiles (`tile`), four rankers (`rankers`), the scratch layout (`words`) and
-the builders of plan rows (`rows`).
+`single`.  They share the parameters of tiles (`tile`) and four algorithms that rank the keys of a tile (`rankers`).
+They also share the layout of scratch (`words`) and the functions that build the rows of a launch plan (`rows`).
 """
 
 from hsgen.algorithms.radix import rows
@@ -48,19 +48,22 @@ def moved(p: Tile, step: Step, n: int) -> int:
 
 
 def block(p: Tile) -> int:
-    """Return the size of a tile, or `p.alone` if it is smaller and not 0.  Most tested counts are near this number."""
+    """Return the keys of a tile or, if less, the most keys that one work-group sorts alone, `p.alone`, unless it is 0.
+
+    Validation tests counts around multiples of the result.
+    """
     return min(p.tile, p.alone) or p.tile
 
 
 def test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the launches or their work change, such as multiples of a tile."""
+    """Return the counts up to `greatest` at which the launches or their grids change, such as multiples of a tile."""
     return sorted(n for n in of(p).test_counts(p, greatest) if n <= greatest)
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row.
+    """Return counts up to `greatest`, one for each row of a tile: in this row, only half of the lanes have a key.
 
-    A row is one key of each lane.  The bounds check of the row then excludes some lanes but not all.
+    A row is one key of each lane, or of each lane in a subgroup.  Its bounds check then excludes half of the lanes.
     """
     return rows.row_test_counts(p, greatest)
 

@@ -1,6 +1,6 @@
 """Sorts by bins on chip: a work-group distributes its keys over bins, and compares each key only with keys of its bin.
 
-The bin of a key is the value of the highest bits in which keys differ.  The template is
+The bin of a key is the value of the highest bits in which the keys of the work-group differ.  The template is
 ``templates/radix/bin_sort.j2``.
 """
 
@@ -18,10 +18,10 @@ from hsgen.core.keys import KeyType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crowd:
-    """The rule that tells when bins are *crowded*: too full to compare the keys of a bin with each other.
+    """The rule by which a kernel decides whether bins are *crowded*: too full to compare the keys of a bin in pairs.
 
-    measure: "greatest": the number of keys in the fullest bin.  "mean": the mean number of comparisons per key: the sum
-    of the squares of all bin sizes, divided by the number of keys.
+    measure: what the kernel compares with `limit`.  "greatest": the number of keys in the fullest bin.  "mean": the
+    mean number of comparisons per key, which is the sum of the squares of all bin sizes, divided by the number of keys.
     limit: bins are crowded if the measure exceeds this number.
     """
 
@@ -30,9 +30,9 @@ class Crowd:
 
 
 SPREAD = Crowd(measure="mean", limit=SQUARES)
-"""The rule for kernels that leave a bucket with crowded bins to another kernel, which sorts in global memory.
+"""The rule for kernels that leave a bucket with crowded bins to another kernel, which sorts it in global memory.
 
-The rule tolerates a few bins with many keys.
+The rule tolerates a few bins with many keys, because a sort in global memory takes much longer.
 """
 
 
@@ -46,8 +46,8 @@ class BinSort:
 
     The other fields name variants of phases in the template:
     load: how a lane loads its keys.
-    shift: how the kernel knows from which bit on a key's bits are its bin.  "found": it compares the keys.  "given": it
-    has computed the bit before the sort.
+    shift: how the kernel learns the lowest of the bits that are the bin of a key.  "found": it compares all keys to
+    find the highest bit in which they differ.  "given": an earlier phase has computed the lowest bit.
     ties: how equal keys are ranked: "by_slot", or "distinct" if no keys are equal.
     """
 
@@ -77,7 +77,7 @@ class BinSort:
 
     @property
     def rank_words(self) -> int:
-        """Number of registers for the ranks of a lane's keys within their bins; a register holds two ranks."""
+        """The number of registers for the ranks of a lane's keys within their bins; a register holds two ranks."""
         return (self.shape.items + 1) // 2
 
     @property
@@ -131,7 +131,8 @@ def arrays(shape: Bucket, subgroup: int) -> tuple[Array, ...]:
 def with_room(kernel: Kernel) -> Kernel:
     """Return the kernel with `NEAR` more elements in the local arrays `tile` and `order`.
 
-    For a key in the last bin, comparisons without a bounds check may read these elements after the last key.
+    A lane compares a key with others of its bin without a bounds check.  In the last bin, it may so read these elements
+    after the last key.
     """
     wider = (replace(a, count=a.count + NEAR) if a.name in ("tile", "order") else a for a in kernel.arrays)
     return replace(kernel, arrays=tuple(wider))

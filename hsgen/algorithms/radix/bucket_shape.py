@@ -1,4 +1,4 @@
-"""Constraints of stages that hold tiles or buckets on chip: the number of lanes, of keys per lane, and of bins."""
+"""Checks of the sizes with which a work-group holds a tile or a bucket on chip: lanes, keys per lane, and bins."""
 
 from __future__ import annotations
 

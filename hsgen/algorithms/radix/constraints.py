@@ -1,4 +1,4 @@
-"""Constraints of the parameters of a radix sort, with each other and with the facts of the device."""
+"""Checks whether the parameters of a radix sort suit each other and the device."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OWN = {
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of values of a target table that are invalid whatever the other values are."""
+    """Check each value of a target table by itself, and yield the problems."""
     yield from _lanes(values, device)
     yield from strategies.misplaced(values)
 

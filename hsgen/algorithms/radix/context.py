@@ -1,4 +1,4 @@
-"""The variables that the templates of all strategies may use, in addition to the kernel and its parameters."""
+"""The variables that templates of all strategies may use, besides `kernel` and `p`, the kernel and its parameters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hsgen.algorithms.radix.words import columns
 
 
 def context(p: Tile) -> dict[str, object]:
-    """Return the variables of the templates of radix sorts, by name."""
+    """Return the variables that templates of radix sorts may use, by name."""
     return {
         "key_buckets": buckets.sizes(p) if isinstance(p, Hybrid) and p.has_key_buckets else None,
         "pair_buckets": pairs.sizes(p) if isinstance(p, Hybrid) and (p.has_pair_buckets or p.pieces) else None,

@@ -4,8 +4,8 @@ In each pass, a work-group loads its keys to registers, stores their histogram, 
 the work-group adds up the histograms of earlier work-groups and scatters its keys.  A second grid barrier ends the
 pass, if the pass has moved keys.
 
-Before the passes, work-groups may try to partition the keys: each work-group is responsible for a range of the highest
-digit, gets the keys in this range, and sorts them on chip.  If this succeeds, no pass runs.
+Before the passes, work-groups may try to partition the keys.  Each work-group then gets the keys in one range of values
+of the highest digit, and sorts them on chip.  If no work-group gets more keys than it holds, no pass runs.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Cooperative(Ranked):
     bins: the number of bins with which a work-group sorts on chip after the partition.  0 means that there is no
     partition: the sort consists of passes.
     quantiles: whether keys are partitioned by their quantiles in a sample, not by their highest digits.  Quantiles suit
-    uneven keys (see `uneven`).
+    uneven keys, whose highest digits differ in frequency (see `uneven`).
     """
 
     STRATEGY: ClassVar[str] = "cooperative"
@@ -67,7 +67,7 @@ class Cooperative(Ranked):
 
     @property
     def partition_bits(self) -> int:
-        """Bits of the number whose highest digit partitions the keys.
+        """The bits of the number by whose highest digit keys are partitioned.
 
         The number is the key or, with `quantiles`, the quantile of the key in a sample.
         """
@@ -77,7 +77,8 @@ class Cooperative(Ranked):
     def bin_sort(self) -> BinSort:
         """The parameters of the sort by bins with which a work-group sorts its keys after the partition.
 
-        With `quantiles`, the bins have less even numbers of keys.  The limit for crowded bins is then 2 x `CROWD`.
+        A sort by bins is given up if a bin has more than `CROWD` keys or, with `quantiles`, more than 2 x `CROWD` keys:
+        then, the numbers of keys in the bins differ more.
         """
         return (StableBinSort if self.valued else BinSort)(
             shape=single.bucket(self, self.bins),
@@ -92,7 +93,7 @@ class Cooperative(Ranked):
     def alongside(self) -> bool:
         """Whether values go through local memory next to their keys.
 
-        In an argsort that partitions by the highest digit, indices do not: lanes compute them when they store them.
+        False in an argsort that partitions by the highest digit: lanes compute indices only when they store them.
         """
         return super(Cooperative, self).alongside and not (
             self.partitioned and self.signature.index and not self.quantiles
@@ -110,8 +111,8 @@ def uneven(p: Cooperative) -> Cooperative:
 
     For even keys, `p` is faster, because a histogram of the highest digit takes less time than a sample.
 
-    With 32-bit keys and values, a lane of the result holds at most `_BOTH` keys.  If 64-bit keys would go through local
-    memory with their values, the result is `p`: a lane would hold too few keys.
+    With 32-bit keys and values, a lane then holds at most `_BOTH` keys.  If 64-bit keys go through local memory with
+    their values, the result is `p` itself, because a lane would hold too few keys.
     """
     shape = replace(p, quantiles=p.partitioned and p.radix <= p.bins <= p.tile)
     if not (shape.quantiles and shape.valued):
@@ -127,13 +128,13 @@ def max_n(p: Cooperative) -> int:
 
 
 def _table(p: Cooperative) -> int:
-    """Bytes of scratch for both tables of histograms (see `Tables`), rounded up to a multiple of 1024."""
+    """Return the bytes of scratch for both tables of histograms (see `Tables`), rounded up to a multiple of 1024."""
     return aligned(2 * 4 * p.radix * p.groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The regions of scratch: two tables with the histogram of each work-group, for passes of even and odd number.
+    """The regions of scratch: two tables with the histogram of each work-group.  Passes use them in turn.
 
     A pass that moves no key has no second barrier.  A work-group may then store the histogram of the next pass while
     others still read the table of this pass.
@@ -155,11 +156,11 @@ def tables(p: Cooperative) -> Tables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLaunch(Body):
-    """The variants of the kernel (see `hsgen.algorithms.radix.phases`).
+    """The choice of code for the phases of the kernel (see `hsgen.algorithms.radix.phases`).
 
     values: how a pass moves values; one variant is for keys without values.
     attempt: whether work-groups try to partition the keys before the passes.
-    by: whether the partition is by the highest digit of the key, or by that of the key's quantile.
+    by: whether the highest digit of the key determines its work-group in the partition, or that of its quantile.
     sort: how a work-group sorts its keys after the partition.
     restore: whether the kernel restores the original bits of zeros and NaNs at the end.
     """
@@ -172,7 +173,7 @@ class OneLaunch(Body):
 
 
 def _variants(p: Cooperative) -> OneLaunch:
-    """The variants of the kernel for the parameters `p`."""
+    """Return the choice of code that the parameters `p` require."""
     moved = "alongside" if p.alongside else "by_slot"
     return OneLaunch(
         ranker=rankers.template(p.ranker),
@@ -184,7 +185,7 @@ def _variants(p: Cooperative) -> OneLaunch:
 
 
 def raw(data: OneLaunch) -> OneLaunch:
-    """Return the variants for an argsort that restores the original bits of zeros and NaNs (`floats.raw`)."""
+    """Return `data`, changed for an argsort that restores the original bits of zeros and NaNs (`floats.raw`)."""
     return replace(data, raw=True, sort=f"{data.sort}_raw", restore=f"{_FOLDER}grid.j2:restored")
 
 
@@ -204,7 +205,7 @@ def kernel(p: Cooperative) -> Kernel:
 
 
 def _single(p: Cooperative) -> Kernel:
-    """The kernel in which one work-group sorts up to `p.alone` keys.  Its tile is just large enough for them."""
+    """Return the kernel in which one work-group sorts up to `p.alone` keys; its tile is just large enough for them."""
     return single.kernel(single.of(p, items=-(-p.alone // p.work_group), bins=p.bins))
 
 
@@ -234,8 +235,8 @@ def plan(p: Cooperative) -> Plan:
 def moved(p: Cooperative, step: Step, n: int) -> int:
     """Return the bytes that the launch reads and writes for `n` keys.
 
-    Each pass reads and writes keys and values once.  In each pass, every work-group stores its histogram, and reads
-    those of all work-groups.
+    The number assumes that passes sort the keys.  Each pass reads and writes keys and values once.  In each pass, every
+    work-group stores its histogram, and reads those of all work-groups.
     """
     groups = min(-(-n // (p.work_group * p.least)), p.groups)
     both = 2 * n * (p.key.bytes + p.signature.value_bytes)
@@ -244,10 +245,10 @@ def moved(p: Cooperative, step: Step, n: int) -> int:
 
 
 def test_counts(p: Cooperative, greatest: int) -> set[int]:
-    """Return the counts at which the launches or their work change.
+    """Return the counts at which the launch changes.
 
-    Below `p.groups` work-groups, the launch gets one more work-group at such counts.  From then on, each lane gets one
-    more key.
+    Up to the count that needs `p.groups` work-groups, these are counts at which the launch gets one more work-group.
+    Beyond, these are counts at which each lane gets one more key.
     """
     least = p.work_group * p.least
     each = (p.groups * p.work_group * n for n in (1, 2, p.least + 1, p.items - 1, p.items))

@@ -29,9 +29,9 @@ _WIDENED = "_widened"  # suffix of the name of a kernel
 def uneven(sort: Sort, local_bytes: int) -> Sort:
     """Return the sort, with a first part that partitions keys by their quantiles in a sample, which suits uneven keys.
 
-    The first part of a sort is the algorithm for the smallest counts.  If that part is not of the strategy
-    `cooperative`, the result is `sort` itself.  The same holds if the new part would sort fewer keys, or need more than
-    `local_bytes`.
+    The first part of a sort is the algorithm for the smallest counts.  If the strategy of that part is not
+    `cooperative`, the result is `sort` itself.  The result is also `sort` itself if the new part would sort fewer keys
+    than the old one, or need more than `local_bytes`.
     local_bytes: the local memory of a work-group on the device.
     """
     part = sort.parts[0]
@@ -71,10 +71,10 @@ def raw(sort: Sort) -> Sort | None:
 def widened(sort: Sort, *, raw: bool) -> Sort | None:
     """Return an out-of-place argsort that stores 64-bit indices to the buffer `INDICES`.
 
-    Only the pass by the highest digit stores 64-bit indices, unless it precedes buckets.  Earlier passes move 32-bit
-    indices.  The caller reads a word of scratch (`turn`) to learn whether the 64-bit indices have been stored.  If so,
-    the buffer of 32-bit indices has undefined contents.  None means that there is no such argsort, for example because
-    no pass uses look-back.
+    Only the pass by the highest digit stores 64-bit indices.  It does not store them if a bucket sort follows.  Earlier
+    passes move 32-bit indices.  After the call, the caller reads a word of scratch (`turn`) to learn whether the 64-bit
+    indices have been stored.  If so, the buffer of 32-bit indices has undefined contents.  None means that there is no
+    such argsort, for example because no pass uses look-back.
     raw: whether the pass by the highest digit also restores the original bits of zeros and NaNs, as the function `raw`
     does.
     """

@@ -1,8 +1,8 @@
 """Passes of one launch each, with decoupled look-back (Adinets and Merrill, arXiv:2206.01784).
 
 The histogram kernel reads the keys once and counts the digits of all passes.  Each pass then reads the keys once more.
-On a device without guaranteed forward progress, a look-back may give up.  Retry kernels then repeat this pass by
-reduce-scan (`hsgen.algorithms.radix.reduce_scan`).
+On a device without guaranteed forward progress, a look-back may give up.  Other kernels then repeat the pass by
+reduce-scan (`hsgen.algorithms.radix.reduce_scan`); this is a *retry*.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ class Onesweep(Ranked):
     """The target table ``[radix.KEY.onesweep]``.
 
     sorted_exit, large: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
-    spins: how often a look-back may find a state that is still empty before it gives up.  Only for devices without
-    guaranteed forward progress: they may never run the work-group that would publish the state.
+    spins: how often a look-back may find the same state empty before it gives up.  Only for devices without guaranteed
+    forward progress, which may never run the work-group that would publish the state.
     sets: the number of copies of each counter in the histogram kernel, a power of two.  A lane adds to copy (lane mod
     `sets`), so that fewer lanes wait for the same counter.
 
     Only tests set the following fields.  The first two simulate devices without forward progress:
-    withhold: one of every `withhold` tiles publishes inclusive states only, and so publishes late; 0 means none.
-    starve: one of every `starve` tiles publishes nothing and scatters nothing; 0 means none.
+    withhold: one of every `withhold` tiles publishes only its inclusive states, and so publishes late; 0 means none.
+    starve: one of every `starve` tiles publishes and scatters nothing, as if its work-group never ran; 0 means none.
     split_above: the count above which a pass has several portions; 0 leaves the decision to `portions`.
     """
 
@@ -93,10 +93,10 @@ Params = Onesweep
 
 
 def begin(p: Onesweep) -> Kernel:
-    """Return the kernel that clears failure flags, tickets and histograms.
+    """Return the kernel that clears the passes' failure flags, ticket counters and histograms.
 
     If passes may be retried, the kernel runs for every device-side count, even a count for which no pass runs.  The
-    host does not know this count, and reads the failure flags (`DeviceStatus`) after every call.
+    host does not know this count, and so reads the failure flags (`DeviceStatus`) after every call.
     """
     kernel = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), template=f"{_KERNELS}:begin")
     return replace(kernel, always=not p.forward_progress)
@@ -115,12 +115,12 @@ def histogram(p: Onesweep) -> Kernel:
 
 
 def _launch(p: Onesweep) -> str:
-    """The variant of the phase `launch`: passes of one launch, or of one launch for each portion."""
+    """Return the name of the macros for the phase `launch`: one launch for each pass, or one for each portion."""
     return _VARIANTS + ("several" if portions.count(p) > 1 else "one_launch")
 
 
 def starts(p: Onesweep) -> Kernel:
-    """Return the kernel that turns histograms into digit starts, and chooses the buffers of each pass."""
+    """Return the kernel that scans the histograms to digit starts, and chooses the buffers of each pass."""
     return plain(
         p,
         "starts",
@@ -132,7 +132,7 @@ def starts(p: Onesweep) -> Kernel:
 
 
 def sweep(p: Onesweep) -> Kernel:
-    """Return the kernel of a pass: rank each tile, look back for the offset of each digit, and scatter the keys."""
+    """Return the kernel of a pass, which ranks a tile, looks back for the offsets of digits, and scatters the keys."""
     waits = () if p.forward_progress else (word_array("gave_up", 1),)
     more = (word_array("bases", p.radix), word_array("ticket", 1), *waits)
     summary = "a pass over one digit: rank a tile, look back, scatter"
@@ -147,18 +147,18 @@ def sweep(p: Onesweep) -> Kernel:
 
 
 def swept(p: Onesweep) -> list[Kernel]:
-    """Return the kernels that every sort with look-back has: clear, histogram, digit starts, pass."""
+    """Return the kernels that every sort with look-back has: `begin`, `histogram`, `starts` and `sweep`."""
     return [begin(p), histogram(p), starts(p), sweep(p)]
 
 
 def again(p: Onesweep) -> list[Kernel]:
-    """Return the kernels that only some sorts with look-back have: those of retries, then the copy."""
+    """Return the kernels that only some sorts with look-back have: those of retries, then the one that copies keys."""
     redone = [] if p.forward_progress else reduce_scan.passes(_redone(p))
     return [*redone, *([copy(p)] if p.copied else [])]
 
 
 def _redone(p: Onesweep) -> Onesweep:
-    """The parameters of the retry kernels, with at most `portions.counted_groups` work-groups."""
+    """Return the parameters of the retry kernels, with at most `portions.counted_groups` work-groups."""
     return replace(p, groups=portions.counted_groups(p))
 
 
@@ -216,8 +216,8 @@ def passes(p: Onesweep) -> list[Step]:
 def plan(p: Onesweep) -> Plan:
     """Return the launch plan of the sort.
 
-    Passes alternate between two buffers, as in `reduce_scan.plan`.  The kernel `starts` knows in advance in which
-    passes all keys have the same digit.  The pass is then skipped, unless the last pass would end in the wrong
+    Passes alternate between two buffers, as in `reduce_scan.plan`.  The kernel `starts` finds the passes in which all
+    keys have the same digit.  Such a pass is skipped, unless the last pass would then leave the keys in the wrong
     buffer.  In this case the pass moves all keys, which costs less than a copy at the end.
     """
     steps = rows.single(p, single.kernel(single.of(p)))
@@ -240,9 +240,9 @@ def moved(p: Onesweep, step: Step, n: int) -> int:
 
 
 def test_counts(p: Onesweep, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the launches or their work change.
+    """Return the counts at which the launches or their grids change; some may exceed `greatest`.
 
-    Without `split_above`, passes have portions only from millions of keys on.  Tests set it to a smaller count.
+    By default, a pass has several portions only from millions of keys on.  Tests set `split_above` to a smaller count.
     """
     top, unit = p.split_above, portions.count(p) * p.tile
     return rows.test_counts(p, greatest) | ({top, top + 1, top + unit, top + unit + 1} if top else set())
@@ -273,7 +273,7 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 def fitted(p: Onesweep) -> Onesweep:
     """Return the parameters; `large` is off with a device-side count, run boundaries or an epilogue.
 
-    Their counts and indices have 32 bits.
+    Counts and indices in these features have 32 bits.
     """
     return replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
 

@@ -1,4 +1,4 @@
-"""Functions that build kernels or parts of kernels, and constants, for several strategies."""
+"""Constants, and functions that build kernels or parts of kernels, for several strategies."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ SQUARES = 48
 REPEATED = 1 << 8
 """A flag in the word `lowest_bit` of scratch: the sample has many equal keys.
 
-The passes before the buckets may then have sorted whole buckets.  The bucket sort checks the order first.
+The passes before the bucket sort may then have sorted whole buckets already.  With the flag, the bucket sort first
+checks whether the keys of a bucket are in order.
 """
 NEAR = 3
-"""A lane compares its key with the first keys of the bin, as many as this, without a check for the end of the bin.
+"""A lane compares its key with the first `NEAR` keys of the bin, without a check whether the bin has as many.
 
-With uniform keys, only one bin in fifty has more keys.
+With uniform keys, only one bin in fifty has more than `NEAR` keys.
 """
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
@@ -41,8 +42,8 @@ ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 class Body:
     """The data of one kernel that its template reads as ``kernel.data``, in addition to the parameters of the sort.
 
-    raw: whether the kernel loads zeros and NaNs from the input again to store their original bits.  Needed if the
-    kernel reads all zeros as one key and all NaNs as one key (`hsgen.algorithms.radix.floats`).
+    raw: whether the kernel loads zeros and NaNs from the input again to store their original bits.  Such a kernel sorts
+    all zeros as one key value and all NaNs as one key value, and so loses the bits (`hsgen.algorithms.radix.floats`).
     ranker: the template of the ranker; "" if the kernel ranks no tiles.
     """
 
@@ -78,7 +79,7 @@ def plain(
 def ranking(
     p: Ranked, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = (), *, template: str
 ) -> Kernel:
-    """Return a kernel whose work-groups rank tiles.  Its local arrays are those of the ranker, and `more`."""
+    """Return a kernel whose work-groups rank tiles.  Its local arrays are those of the ranker, then those in `more`."""
     kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more), template=template)
     data = Body(ranker=rankers.template(p.ranker))
     return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "match_ballot", resident=p.resident, data=data)
@@ -92,7 +93,7 @@ def moving(p: Tile, *keys: Buffer) -> tuple[Buffer, ...]:
 
 
 def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
-    """Return the kernel, marked (`Kernel.picks`) as one that chooses at run time from which buffer it loads.
+    """Return `kernel` with `Kernel.picks` set: it chooses at run time from which buffer it loads.
 
     keys: whether the kernel chooses the buffers of keys.  A kernel that moves values always chooses those of values.
     """
@@ -127,7 +128,7 @@ def chunk(lanes: int) -> int:
 
 
 def order_check(exits: bool) -> str:
-    """Return the template that checks whether the keys are in order already; if not `exits`, one without a check."""
+    """Return the template of the check whether the keys are in order already; unless `exits`, it checks nothing."""
     return "radix/exit.j2" if exits else "radix/exit.j2:never"
 
 

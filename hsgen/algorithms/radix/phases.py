@@ -1,4 +1,4 @@
-"""The variants of the phases of kernels, one class for each kernel template.
+"""The choice of code for the phases of a kernel, such as ranking and scattering: one class for each kernel template.
 
 A field is a phase, and its value names the template, or the set of macros, that implements the phase
 (`hsgen.core.kernels.VARIANT`).  The function that builds a kernel chooses the values.
@@ -30,9 +30,9 @@ class Sweep(Body):
 class Histogram(Body):
     """The variants of the kernel that counts the digits of all passes.
 
-    launch: as in `Sweep`; the kernel clears the tile states, whose number depends on it.
+    launch: as in `Sweep`.  The kernel clears the states that tiles will publish; portions need fewer states.
     order_check: whether the kernel also checks if the keys are in order already.
-    sample: whether one more work-group compares a sample of the keys.
+    sample: whether an additional work-group compares the keys of a sample.
     """
 
     launch: str
@@ -45,7 +45,7 @@ class Counted(Body):
     """The variants of the kernels of a pass by reduce-scan.
 
     order_check: whether the first pass checks if the keys are in order already.
-    rounds: whether a lane loads the items of a tile at once and counts them, or loads and counts key by key.
+    rounds: whether a lane loads all of its keys in a tile before it counts them, or loads and counts key by key.
     buffers: how a kernel computes which buffers its pass reads and writes.
     held: not a phase: whether a lane loads all of its values before its keys are ranked.  False in compact kernels.
     """

@@ -1,9 +1,9 @@
 """Portions: above a certain count, a pass with look-back has several launches, which share one small table of states.
 
 The table has a row for each tile of a launch, with a 4-byte state for each value of the digit.  Each launch takes an
-equal portion of the tiles, for two reasons.  First, with rows for all tiles of all keys, the table could be too large
-compared with the keys.  Second, a state counts at most 2^30 - 1 keys; with portions, a state counts only keys of its
-portion.  Each launch stores the count of each digit over all tiles so far.  The next launch adds these counts.
+equal portion of the tiles, for two reasons.  First, a table with rows for all tiles would take too many bytes compared
+with the keys.  Second, a state counts at most 2^30 - 1 keys; with portions, a state counts only keys of its portion.
+Each launch stores how many keys of each digit all tiles so far have.  The next launch adds these counts to its offsets.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.scratch import ANY_N
 
 ROOM = 400 * 1024
-"""Bytes.  A pass is one launch if a table of states for all tiles takes at most this many bytes."""
+"""The size in bytes up to which a table has the states of all tiles, so that a pass is one launch."""
 SHARE = 28
-"""Thousandths.  If the table is larger than `ROOM`, it may take 28/1000 of the bytes of all keys and values."""
+"""The greatest share of a table larger than `ROOM`: 28/1000 of the bytes of all keys and values."""
 COUNTED = (1 << 30) - 1
 """The most keys of a portion, because a state holds a count of 30 bits."""
 MOST = 12
@@ -45,7 +45,7 @@ def whole(p: Tile) -> int:
 
 
 def _wanted(p: Tile) -> int:
-    """The least number of portions with which the table of states takes at most `SHARE` thousandths of the data."""
+    """Return the least number of portions with which the table of states takes at most `SHARE` / 1000 of the data."""
     return -(-_row(p) * 1000 // (_item(p) * p.tile * SHARE))
 
 

@@ -44,14 +44,16 @@ class Ranked(Tile):
       subgroups.
     - "bitmask": each value of the digit has a mask in local memory, with a bit for each lane.  A lane sets its bit in
       the mask of its digit, and counts the bits of lower lanes.
-    - "radix_split": a sequence of stable splits of the tile, each by `split` bits and with a scan in local memory.
+    - "radix_split": the tile is stably split several times, each time by `split` bits and with a scan in local memory.
 
-    ahead: only with "match_ballot" and values of 4 bytes: while a lane ranks a key, it loads the value of the key that
-    is this many keys later.  If `ahead` is at least `items`, the lane loads all values before it ranks (see `held`).
+    ahead: how many keys ahead a lane loads values, only with "match_ballot" and values of 4 bytes.  While the lane
+    ranks its key i, it loads the value of its key i + `ahead`.  If `ahead` is at least `items`, the lane loads all
+    values before it ranks (see `held`).
     resident: the number of work-groups of a ranking kernel that a core must hold at once (CUDA's launch bounds).  The
     compiler limits the registers of a lane accordingly.  0 leaves the number to the compiler.
-    spread: whether the slots of a tile in local memory are permuted within each row of 32 slots.  Otherwise, if all
-    digits are equally frequent, the first keys of all digits would lie in a few of the 32 banks.
+    spread: whether the slots of a tile in local memory are permuted within each row of 32 slots, to avoid bank
+    conflicts.  Without the permutation, if all digits are equally frequent, the first keys of the digits lie in a few
+    of the 32 banks.
     """
 
     ranker: str
@@ -62,7 +64,7 @@ class Ranked(Tile):
 
     @property
     def alongside(self) -> bool:
-        """Whether values of 4 bytes go through local memory next to their keys, not in a second step after the keys.
+        """Whether values of 4 bytes go through local memory together with their keys, instead of after the keys.
 
         False with "match_broadcast", because Intel's compilers for GPUs would then spill registers.
         """
@@ -80,7 +82,7 @@ class Ranked(Tile):
 
 
 def template(ranker: str) -> str:
-    """Return the template of a ranker, with the macros ``row``, ``histogram`` and ``order``."""
+    """Return the template of a ranker, which defines the macros ``row``, ``histogram`` and ``order``."""
     return f"radix/rank_{'match' if ranker.startswith('match') else ranker}.j2"
 
 

@@ -32,12 +32,12 @@ _KERNELS, _VARIANTS = "radix/reduce_scan/reduce_scan", "radix/reduce_scan/reduce
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
 COMPACT = Field("bool", "whether kernels are made for a short compilation", required=False)
 SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
-"""Keys that the target tables of `reduce_scan`, `onesweep` and `hybrid` share."""
+"""The keys of target tables that the strategies `reduce_scan`, `onesweep` and `hybrid` share."""
 MORE = Field("int", "the most work-groups for counts so large that scratch has room", required=False, greatest=65535)
 FIELDS = {**SHARED, "compact": COMPACT, "large_groups": MORE}
 
 KEPT = 128
-"""The number of different parameters for which kernels are cached.  A plan needs the same kernels for every pass."""
+"""The number of different parameters whose kernels stay in a cache, because every pass of a plan needs them again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +46,9 @@ class ReduceScan(Ranked):
 
     sorted_exit: whether the first kernel that reads all keys checks if they are in order already.  If they are, no pass
     moves keys.
-    compact: whether kernel text is chosen for short compilation.  Full and partial tiles then share statements, and no
-    pass is skipped.  Loops over the keys of a lane are unrolled in the text.
-    large: whether the sort also supports 2^30 keys and more.  Kernels with 64-bit counts sort such arrays.  In
+    compact: whether kernel text is chosen that compiles in less time.  Full and partial tiles then share statements,
+    and no pass is skipped.  The text repeats the statements for each key of a lane, without loops.
+    large: whether the sort also supports 2^30 keys and more.  Kernels with 64-bit counts then sort such arrays.  In
     strategies with look-back, the usual kernels do so as long as 32-bit counts suffice (`portions.halved`).
     """
 
@@ -64,7 +64,7 @@ class ReduceScan(Ranked):
 
     @property
     def written_out(self) -> bool:
-        """Whether kernel text repeats the statements for each key of a lane, without loops, to compile faster."""
+        """Whether the kernel text repeats the statements for each key of a lane, without loops, to compile faster."""
         return self.compact
 
 
@@ -73,7 +73,7 @@ Params = ReduceScan
 
 @lru_cache(KEPT)
 def count(p: Ranked) -> Kernel:
-    """Return the kernel whose work-groups store histograms of their keys as the columns of the table of counts."""
+    """Return the kernel that fills the table of counts: each work-group stores its histogram in a column."""
     more = () if p.looks_back else order_flag(p)
     arrays = (word_array("counts", p.radix), *more)
     return replace(
@@ -94,9 +94,9 @@ def _data(p: Ranked) -> Counted:
 
 @lru_cache(KEPT)
 def scanned(p: Ranked) -> Kernel:
-    """Return the kernel that replaces the table of counts by prefixes over work-groups.
+    """Return the kernel that replaces the table of counts by exclusive prefixes over the work-groups.
 
-    Each work-group of this kernel scans the row of one value of the digit.
+    Each work-group of this kernel scans the row of one digit value.
     """
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
     kernel = plain(
@@ -140,7 +140,7 @@ def large(p: Ranked) -> ReduceScan:
 def counted(p: Ranked, number: int, flags: int) -> list[Step]:
     """Return the plan rows of pass `number` by reduce-scan: count, scan, scatter.
 
-    flags: `DIRECT` for a pass of the sort, or `REDO` for the retry of a pass that has failed.
+    flags: `DIRECT` for a pass of the sort; `REDO` for the retry of a pass in which a look-back has given up.
     """
     values = p.radix if p.signature.bit_range else 1 << p.digits[number][1]
     return [
@@ -156,7 +156,7 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
     Passes alternate between two buffers: the first pass moves keys from the source to scratch, the second from scratch
     to the destination, and so on.  With an odd number of passes, the first pass stores to the destination, so that the
     last pass does so too.  In place, the first pass would overwrite its input, so a copy follows the last pass instead.
-    first: plan rows between the row of one work-group alone and those of the passes.
+    first: plan rows to insert after the row for small counts, which one work-group sorts, and before those of passes.
     """
     steps = [*rows.single(p, single.kernel(single.of(p))), *first]
     for number in range(len(p.digits)):
@@ -165,11 +165,11 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
 
 
 def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = None) -> Plan:
-    """Return a plan that runs `narrow` for counts up to `top` and `wide` for larger counts; `narrow` unless `p.large`.
+    """Return a plan that is `narrow` for counts up to `top`, else `wide`; return `narrow` itself unless `p.large`.
 
     narrow: the plan whose kernels count in 32 bits.
-    wide: the plan whose kernels count in 64 bits; None means that of reduce-scan.
-    top: None means `max_n(p)`: 2^30 - 1, or less if tiles are tiny, or more with `portions.halved`.
+    wide: the plan whose kernels count in 64 bits; None means the plan of reduce-scan.
+    top: None means `max_n(p)`.  That is 2^30 - 1, less if tiles are tiny, or more with `portions.halved`.
     """
     if not p.large:
         return narrow
@@ -188,7 +188,7 @@ def moved(p: ReduceScan, step: Step, n: int) -> int:
 
 
 def test_counts(p: ReduceScan, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the launches or their work change."""
+    """Return the counts at which the launches or their grids change; some may exceed `greatest`."""
     return rows.test_counts(p, greatest)
 
 
@@ -209,10 +209,11 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 
 
 def fitted(p: ReduceScan) -> ReduceScan:
-    """Return the parameters, with options off that the sort's signature does not allow.
+    """Return the parameters without the options that the sort's signature does not allow.
 
     `sorted_exit` is off in a sort by a bit range, because a kernel of one pass does not know the whole range.  `large`
-    is off with a device-side count, run boundaries or an epilogue, because their counts and indices have 32 bits.
+    is off with a device-side count, run boundaries or an epilogue, because counts and indices in these features have 32
+    bits.
     """
     few = p.signature.device_count or p.signature.followed
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range, large=p.large and not few)

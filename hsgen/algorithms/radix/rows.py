@@ -62,7 +62,7 @@ def launch(
 
 
 def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
-    """Return a grid with one work-group for each tile, plus `more` work-groups.
+    """Return a grid with one work-group for each tile, and `more` additional work-groups.
 
     If `capped`, the grid has at most `p.groups` + `more` work-groups.
     """
@@ -70,7 +70,7 @@ def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
 
 
 def tiled(p: Tile, step: Step) -> list[Step]:
-    """Return the rows of a kernel whose grid depends on `large_groups`: `step`, or `step` split into two rows.
+    """Return the plan rows of a kernel whose grid depends on `Tile.large_groups`: `step`, or `step` split in two.
 
     The first of two rows runs for counts up to `p.large_from`, the second for larger counts with up to `p.most_groups`
     work-groups.
@@ -85,7 +85,7 @@ def tiled(p: Tile, step: Step) -> list[Step]:
 
 
 def nth(p: Tile, number: int, flags: int = 0) -> Pass:
-    """Return the argument of a kernel of one pass: pass `number`, with digits of at most `p.digit` bits."""
+    """Return the argument of a kernel in pass `number`: this number, and the shift and the width of the digit."""
     return Pass(number=number, bits=p.digit, flags=flags)
 
 
@@ -152,7 +152,10 @@ def plan(p: Tile, steps: Sequence[Step]) -> Plan:
 
 
 def both(p: Tile, step: Step, n: int) -> int:
-    """Return the bytes of keys and values that a pass moves.  The first pass of an argsort reads no values."""
+    """Return the bytes of keys and values that a pass reads and writes.
+
+    The first pass of an argsort reads no values.
+    """
     return n * (
         2 * (p.key.bytes + p.signature.value_bytes)
         - p.signature.value_bytes * (p.signature.index and not step.pass_number)
@@ -181,10 +184,10 @@ def moved(p: Tile, step: Step, n: int) -> int:
 
 
 def test_counts(p: Tile, greatest: int) -> set[int]:
-    """Return the counts at which the launches or their work change.
+    """Return the counts at which the launches or their grids change.
 
-    The counts are multiples of a tile, the count `p.alone`, up to which one work-group sorts, and counts at which grids
-    reach their greatest size.
+    They are small multiples of a tile, the count `p.alone`, up to which one work-group sorts alone, and the counts at
+    which grids reach their greatest size.
     """
     counts = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:
@@ -195,9 +198,9 @@ def test_counts(p: Tile, greatest: int) -> set[int]:
 
 
 def row_test_counts(p: Tile, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row.
+    """Return counts up to `greatest`, one for each row of a tile: in this row, only half of the lanes have a key.
 
-    A row is one key of each lane.  The bounds check of the row then excludes some lanes but not all.
+    A row is one key of each lane, or of each lane in a subgroup.  Its bounds check then excludes half of the lanes.
     """
     if p.serial:
         return []

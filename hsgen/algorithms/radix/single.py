@@ -1,7 +1,7 @@
 """The sort of all keys by one work-group, in one launch; the keys stay on chip until they are sorted.
 
-The target table ``[radix.KEY.single]`` selects this strategy.  All strategies but `per_thread` use the kernel for small
-counts.
+The target table ``[radix.KEY.single]`` selects this strategy.  All other strategies but `per_thread` use its kernel for
+small counts.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ Params = Single
 
 
 def of(p: Ranked, **changes: int) -> Single:
-    """Return the parameters of this strategy with which the strategy of `p` sorts small counts.
+    """Return the parameters of this strategy that the kernel for small counts has in the strategy of `p`.
 
     changes: fields that differ from those of `p`.
     """
@@ -72,8 +72,8 @@ def bucket(p: Ranked, bins: int) -> Bucket:
 def slots(p: Ranked) -> tuple[Array, ...]:
     """Return the local arrays that a stable sort by bins needs in addition to those of `bin_sort.arrays`.
 
-    `order` holds the original slot of each key; with values, it is one of the ranker's arrays already.  `slot_values`
-    holds values of 4 bytes.
+    `order` holds the original slot of each key; in a sort with values, the ranker has this array already.
+    `slot_values` holds values of 4 bytes.
     """
     order = () if p.valued else (word_array("order", p.tile),)
     return (*order, *([word_array("slot_values", p.tile)] if _keeps_values(p) else []))
@@ -101,15 +101,15 @@ def kernel(p: Single) -> Kernel:
 
 
 def _bins(p: Single) -> BinSort:
-    """The parameters of the sort by bins of keys without values, which need not be stable."""
+    """Return the parameters of the sort by bins for keys without values, which need not be stable."""
     return BinSort(shape=bucket(p, p.bins), subgroup=p.subgroup, key=p.key)
 
 
 def _stable(p: Single) -> StableBinSort:
-    """The parameters of the stable sort by bins, for keys with values and for sorts by a bit range.
+    """Return the parameters of the stable sort by bins, for keys with values and for sorts by a bit range.
 
-    In a sort in place, results overwrite keys and values of the input.  A kernel that reads input after the ranks are
-    known therefore reads all of it before it stores anything.
+    In a sort in place, results overwrite keys and values of the input.  A kernel that still reads input after the ranks
+    are known therefore reads all of it before it stores any result.
     """
     return StableBinSort(
         shape=bucket(p, p.bins),
@@ -151,7 +151,7 @@ def moved(p: Single, step: Step, n: int) -> int:
 
 
 def test_counts(p: Single, greatest: int) -> set[int]:
-    """Return the counts at which the kernel takes another path."""
+    """Return the counts near which the kernel changes its method."""
     return rows.test_counts(p, greatest)
 
 
@@ -162,7 +162,7 @@ def problems(p: Single, device: Device) -> Iterator[Problem]:
 
 
 def bin_problems(p: Ranked, bins: int) -> Iterator[Problem]:
-    """Yield the problems of a sort by `bins` bins with the work-groups and the ranker of `p`; none if `bins` is 0."""
+    """Yield the problems of a sort by `bins` bins in a kernel with the lanes and the ranker of `p`; none for 0 bins."""
     if not bins:
         return
     if p.ranker not in ("match_ballot", "match_broadcast"):

@@ -1,4 +1,4 @@
-"""The parameters of a radix sort with a certain key type, values and features, derived from the target's tables."""
+"""Derives the parameters of a radix sort of a certain key width, with certain values and features, from the target."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from hsgen.core.keys import KeyType, Signature
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
-    """Return the parameters for keys of type `key` and the values and features of `signature`.
+    """Return the parameters for keys of the width `key`, with the values and features of `signature`.
 
     None means that the device cannot store such keys, or that the target has no table for them.  If the target has no
-    table for keys of 8 or 16 bits, the table of 32-bit keys serves them.  Kernels hold such keys as 32-bit words.  A
-    tile with values needs more local memory.  If the device has too little, each lane gets fewer keys.
-    p: the parameters that the target's tables state, by key width.
+    table for keys of 8 or 16 bits, the table for u32 serves them: kernels hold such keys in 32-bit registers.  A tile
+    with values needs more local memory than the target's tile of keys alone.  If the device has too little local
+    memory, each lane gets fewer keys.
+    p: the parameters in the target's tables for radix sorts, by key width.
     """
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
@@ -44,7 +45,7 @@ def _exceeds_local(p: Tile, device: Device) -> bool:
 
 
 def _smaller(p: Tile) -> Tile:
-    """The parameters with one key fewer per lane."""
+    """Return the parameters with one key fewer per lane."""
     shape = replace(p, items=p.items - 1)
     if isinstance(shape, Cooperative):
         shape = replace(shape, least=min(shape.least, shape.items))

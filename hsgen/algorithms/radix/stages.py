@@ -1,6 +1,6 @@
-"""Parameters of the stages of a radix sort, except its passes: partitions, and bucket sorts on chip.
+"""The parameters of partitions and of bucket sorts on chip, by which radix sorts replace passes.
 
-A class describes one inline table of a target file: ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
+Each class describes one inline table of a target file: ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BINS = Field("int", "the bins on chip, a power of two and a multiple of work_gro
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tiles:
-    """Tiles of keys: `work_group` lanes with `items` keys each."""
+    """The size of tiles: `work_group` lanes with `items` keys each."""
 
     work_group: int
     items: int
@@ -44,7 +44,7 @@ class Bucket(Tiles):
     """The bucket sort of keys without values: one work-group sorts a bucket on chip, by bins.
 
     The module `hsgen.algorithms.radix.bin_sort` describes the sort by bins.
-    bins: the number of bins, each a counter in local memory; about `work_group` x `items`.
+    bins: the number of bins, each a counter in local memory; best about `work_group` x `items`.
     """
 
     bins: int
@@ -64,7 +64,8 @@ class Counting(Tiles):
     """The bucket sort by counting, for keys without values in kernels with 64-bit indices.
 
     The keys of a bucket differ only in their lowest `bits` bits.  A work-group counts how often each value of these
-    bits occurs.  From the counts, the work-group then stores the keys in order, `work_group` x `items` keys at a time.
+    bits occurs.  From the counts alone, the work-group then writes the sorted keys, `work_group` x `items` keys at a
+    time.
     """
 
     bits: int
@@ -81,7 +82,7 @@ class Counting(Tiles):
 
     @property
     def long_run(self) -> int:
-        """Length of a run of equal keys above which 32 lanes, not one lane, write the run."""
+        """The number of equal keys above which 32 lanes write a run of them, instead of one lane."""
         return 64
 
 
@@ -125,11 +126,10 @@ class PairBucket(Bucket):
 class PairPartition(Tiles):
     """The tiles of the partition of small counts of pairs: 32-bit keys with values of 4 bytes.
 
-    A single launch stores each key, together with its index, in the key's bucket.  The launch replaces the two passes
-    before the buckets.
+    A single launch, instead of two passes, stores each key in its bucket, together with the index of the key.
 
     above: the sort partitions more than this many pairs, up to `PairBucket.start` pairs.
-    bins: the number of bins with which a work-group sorts such a bucket, as in `Bucket`.
+    bins: the number of bins with which a work-group then sorts a bucket, as in `Bucket`.
     """
 
     above: int
@@ -138,13 +138,13 @@ class PairPartition(Tiles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The scratch that the stages with buckets need in addition to that of passes.
+    """The scratch that a sort with buckets needs in addition to the scratch of its passes.
 
-    regions: (name, number of words, meaning) of each region of fixed size, in order.
+    regions: the (name, number of words, meaning) of each region of fixed size, in the order in scratch.
     mean: `Bucket.limit`, which determines the size of the list of buckets; None if keys without values have no buckets.
-    bucket_bytes: the bytes of starts, cursors and list entries of buckets, for every `mean` keys.
-    pieces: the greatest mean number of keys per bucket, and the greatest count that is sorted by buckets.  Both
-    determine the size of the list of pieces.  None unless large buckets are cut into pieces.
+    bucket_bytes: the bytes that starts, cursors and list entries of buckets take for every `mean` keys.
+    pieces: the greatest mean number of keys per bucket, and the greatest count that buckets sort.  Both determine the
+    size of the list of pieces.  None unless large buckets are cut into pieces.
     """
 
     regions: tuple[tuple[str, int, str], ...]
@@ -154,9 +154,9 @@ class Room:
 
 
 def _fields(name: str, summary: str, **more: Field) -> dict[str, Field]:
-    """Return the keys of the inline table `name`: `work_group`, `items` and `more`.
+    """Return the keys of the inline table `name`: `work_group`, `items`, and those in `more`.
 
-    The hint of each key, for error messages, begins with `summary`.
+    The hint of each key, which error messages show, begins with `summary`.
     """
     keys = {"work_group": LANES, "items": ITEMS, **more}
     return {f"{name}.{key}": replace(field, hint=f"{summary}: {field.hint}") for key, field in keys.items()}

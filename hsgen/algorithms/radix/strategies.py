@@ -25,7 +25,7 @@ from hsgen.system import resources
 
 
 class Strategy(Protocol):
-    """The interface of a strategy's module.  The argument `p` is always an instance of the module's `Params`."""
+    """The interface of a strategy's module.  An argument `p` is an instance of the module's `Params`."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
@@ -36,16 +36,16 @@ class Strategy(Protocol):
         """The class of the strategy's parameters."""
 
     def problems(self, p: Any, device: Device) -> Iterable[Problem]:
-        """Return the problems of parameters on a device, as (key, problem, remedy).
+        """Check the parameters for a device, and return the problems as (table key, problem, remedy).
 
-        The key "" means that the device cannot run the strategy at all.
+        The table key "" means that the device cannot run the strategy at all.
         """
 
     def space(self, key: KeyType, device: Device) -> Iterable[Box]:
         """Return the search regions for a device: candidate values of the keys of the target table."""
 
     def fitted(self, p: Any) -> Any:
-        """Return the parameters, with each option off that does not support the key type or the sort's signature."""
+        """Return the parameters without the options that do not support the key width or the signature in `p`."""
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
         """Return every kernel, in the order of their launches."""
@@ -57,7 +57,7 @@ class Strategy(Protocol):
         """Return the bytes that a launch of `step` reads and writes for `n` keys, if every pass moves all keys."""
 
     def test_counts(self, p: Any, greatest: int) -> set[int]:
-        """Return the counts at which the launches or their work change; counts above `greatest` are allowed."""
+        """Return the counts at which the launches or their grids change; some may exceed `greatest`."""
 
     def notes(self, p: Any) -> list[tuple[str, str]]:
         """Return derived values as (name, text) pairs, for `hsgen show`; the first pair names the ranker."""
@@ -68,7 +68,7 @@ _KNOWN: Sequence[Any] = (reduce_scan, onesweep, cooperative, hybrid, partition, 
 
 
 def _discovered() -> Iterator[Any]:
-    """Yield the modules in `_KNOWN`, then the module of each template folder whose strategy is not in `_KNOWN`."""
+    """Yield the modules in `_KNOWN`, then those of all other strategies with a folder of templates."""
     yield from _KNOWN
     known = {module.Params.STRATEGY for module in _KNOWN}
     for name in sorted(path.name for path in (resources.templates() / "radix").iterdir() if path.is_dir()):
@@ -81,14 +81,17 @@ STRATEGIES: Mapping[str, Strategy] = {module.Params.STRATEGY: cast(Strategy, mod
 FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"waitless": True}}
 }
-"""By strategy: the strategies that may be its fallback, the default first, and for each the parameters to set."""
+"""The strategies that may be the fallback of a strategy, by its name; the first is the default.
+
+A fallback sorts keys for which the strategy itself does not work.  Its value here has the parameters that select it.
+"""
 STRATEGY = "strategy"
 FIELDS: Mapping[str, Field] = {
     STRATEGY: Field("str", f"one of {', '.join(STRATEGIES)}", choices=tuple(STRATEGIES)),
     FALLBACK: Field("str", "the strategy that sorts what buckets do not hold, if not the usual one", required=False),
     **{name: field for module in STRATEGIES.values() for name, field in module.FIELDS.items()},
 }
-"""The keys of the target tables of all strategies."""
+"""The keys that a target table ``[radix.KEY]`` may have, for all strategies."""
 
 
 def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
@@ -103,7 +106,7 @@ def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Tile:
-    """Return the parameters that a target table states.  Keys that its strategy does not read are dropped."""
+    """Return the parameters with the values of a target table; values that its strategy does not read are dropped."""
     name, behind = values[STRATEGY], values.get(FALLBACK, "")
     foreign = set(FIELDS) - set(fields(name, behind))
     more = FALLBACKS[name][behind] if behind else {}

@@ -58,10 +58,10 @@ class Tile(Request):
     subgroup: the width of the subgroups in which lanes exchange values; 1 if kernels use no subgroup operations.
     groups: the greatest number of work-groups of the kernels `count`, `scatter` and `histogram`.  If there are more
     tiles than that, each work-group takes several tiles.
-    large_groups: replaces `groups` for counts above `large_from`; 0 means `groups` for every count.  The table of
-    counts has a column for each work-group.  Above `large_from`, the additional columns take at most 2.5 % of the bytes
-    of keys and values.  For small counts, these columns would take more.  With only `groups` work-groups, large sorts
-    would not fill a GPU.
+    large_groups: replaces `groups` for counts above `large_from`; 0 means `groups` for every count.  With only `groups`
+    work-groups, large sorts would not fill a GPU.  More work-groups need more scratch, because the table of counts has
+    a column for each of them.  Above `large_from`, the additional columns take at most 2.5 % of the bytes of keys and
+    values.
     single: the greatest count that one work-group sorts alone, in one launch.  0 means never.  None means `tile` keys,
     or never in the strategy `per_thread`.
     single_bits: the bits of a digit in the launch of one work-group; None means `bits`.
@@ -119,12 +119,12 @@ class Tile(Request):
 
     @property
     def has_key_buckets(self) -> bool:
-        """Whether the sort partitions large counts of keys without values into buckets, which are sorted on chip."""
+        """Whether the sort partitions large counts of keys without values into buckets, which it sorts on chip."""
         return False
 
     @property
     def has_pair_buckets(self) -> bool:
-        """Whether the sort brings large counts of pairs (keys with values) into buckets, which are sorted on chip."""
+        """Whether the sort brings large counts of pairs (keys with values) into buckets, which it sorts on chip."""
         return False
 
     @property
@@ -134,7 +134,7 @@ class Tile(Request):
 
     @property
     def pieces(self) -> bool:
-        """Whether kernels choose the number of passes before buckets by a sample, and cut large buckets into pieces."""
+        """Whether kernels choose by a sample how many passes precede buckets, and cut large buckets into pieces."""
         return False
 
     @property
@@ -178,12 +178,15 @@ class Tile(Request):
 
     @property
     def compact(self) -> bool:
-        """Whether the text of kernels is chosen for short compilation, at the cost of slower kernels."""
+        """Whether kernel text is chosen that compiles in less time, at the cost of slower kernels."""
         return False
 
     @property
     def halves(self) -> int:
-        """Greatest count whose keys move between two halves of scratch, each of them for n keys; 0 means none."""
+        """The greatest count for which each second buffer in scratch has room for 2 n keys or values; 0 means none.
+
+        One work-group then moves keys from one half of the second buffer to the other.
+        """
         return 0
 
     @property

@@ -1,6 +1,7 @@
 """The layout of scratch in a radix sort: the second buffers of keys and values, then the regions.
 
-The regions are flags, histograms, and last a table with a row for each tile or for each work-group.
+Passes move keys and values between the caller's buffers and the *second buffers*.  A *region* is a named sequence of
+32-bit words: a flag, a histogram or, as the last one, a table with a row for each tile or for each work-group.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from hsgen.core.scratch import Scratch, ScratchRule
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of scratch, for P passes and D values of a digit.  The function `words` says what each region holds.
+    """The regions of scratch, for P passes and D values of a digit.  The texts in `words` say what each region holds.
 
     failed: P words; empty if no look-back can give up.
     buffers: P + 1 words.
@@ -106,7 +107,7 @@ def words(p: Tile) -> Words:
 
 
 def columns(p: Tile) -> int:
-    """Return the number of columns that a work-group fills in the table of counts.
+    """Return the number of columns that a work-group fills in the table of counts, which has a row for each digit.
 
     The number is 1, or the number of lanes if each lane counts a chunk of its own (the strategy `per_thread`).
     """
@@ -146,21 +147,21 @@ def _slack(p: Tile) -> int:
 
 
 def scratch(p: Tile) -> Scratch:
-    """Return the rules for the size of scratch.
+    """Return the rules for the size of scratch, each for a range of counts.
 
-    Scratch holds the second buffers of keys and values, the regions of fixed size, and a table.  The table has a row
-    for each work-group (counts), or for each tile of a portion (states).  A row has a word for each value of the digit.
+    Scratch holds the second buffers of keys and values, the regions of fixed size, and a table.  The table has a word
+    for each value of the digit: the counts of each work-group or, with look-back, the states of each tile in a launch.
     """
     fixed = 4 * words(p).tile_states.start
     row = 4 * (p.radix * columns(p) + p.counter_words)
     if p.index64:
         fixed, row = 65536 + 8 * p.radix, 2 * row
-    # in the strategy `per_thread`, the launch of one work-group alone also needs the second buffers
+    # only in the strategy `per_thread`, the launch for counts up to `alone` needs the second buffers, too
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
     mean = p.room.mean if p.room else None
-    # up to 2 n / mean buckets, twice as many if a sample chooses the bits that are the number of a bucket
+    # up to 2 n / mean buckets; twice as many if a sample chooses the bits of keys that are the number of the bucket
     buckets = replace(rule, plus=plus + 4, unit=mean or 1, per_unit=p.room.bucket_bytes if p.room else 24)
     if not p.looks_back:
         if p.halves:
@@ -187,17 +188,18 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
     if top < greatest(p):
         unit = several * p.tile
         rules.append(replace(rule, min_n=max(top, least), unit=unit, units=greatest(p) // unit + 1))
-        if p.signature.device_count:  # n is the capacity: if the device has up to `top` keys, there is one portion
+        if p.signature.device_count:  # n is the capacity: if the count is up to `top`, a pass still has one portion
             rules.append(
                 replace(
                     rule, min_n=max(top, least), plus=rule.plus + row * -(-top // p.tile), unit=1, per_unit=0, units=0
                 )
             )
-        if not p.forward_progress:  # the table of counts of retries
+        if not p.forward_progress:  # retries of passes by reduce-scan need a table of counts
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
     if mean:
         rules.append(replace(buckets, units=greatest(p) // mean + 1))
-    # pieces need 96 bytes for every `unit` keys, for starts, ends and list entries; no rule if tile states take more
+    # in place of tile states, starts, ends and list entries of pieces of buckets take 96 bytes for every `unit` keys;
+    # if tile states take more bytes, pieces need no rule
     unit, most = pieces or (0, 0)
     if unit and 96 * p.tile * (several if top < most else 1) > unit * row:
         rules.append(replace(buckets, unit=unit, per_unit=96, units=most // unit))
@@ -205,7 +207,10 @@ def _looking_back(p: Tile, rule: ScratchRule, buckets: ScratchRule) -> list[Scra
 
 
 def device_status(p: Tile) -> DeviceStatus | None:
-    """Return where in scratch the host finds which passes were retried; None if no pass can be retried."""
+    """Return where in scratch the host finds a failure flag for each pass; None if no pass can fail.
+
+    A pass fails if a look-back in it gives up.  Reduce-scan then repeats the pass.
+    """
     if not p.looks_back or p.forward_progress:
         return None
     return DeviceStatus(binding=words_binding(p), words=len(p.digits), min_n=p.alone)

@@ -1,11 +1,11 @@
 """A hybrid sort: the highest digits distribute keys into buckets, and one work-group sorts each bucket on chip.
 
 The method is that of Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Two
-partitions bring keys without values into buckets (`buckets`).  Two stable passes bring pairs (keys with values) into
-buckets (`pairs`).
+partitions by the two highest digits bring keys without values into buckets (`buckets`).  A partition may reorder keys
+with the same digit.  Two stable passes bring pairs (keys with values) into buckets (`pairs`).
 
-Buckets are *tried*: kernels find out whether each bucket fits a work-group.  If a bucket has more keys than a
-work-group holds, the *fallback* sorts all keys instead, by passes over all digits.
+Before a bucket is sorted, kernels check whether each bucket fits a work-group; in this sense, buckets are *tried*.  If
+a bucket has more keys than a work-group holds, the *fallback* sorts all keys instead, by passes over all digits.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ Params = Hybrid
 
 
 def stages(p: Hybrid) -> tuple[Stage, ...]:
-    """Return the stages with buckets, which precede the fallback, in the order of their kernels."""
+    """Return the parts of the sort that bring keys into buckets and sort the buckets, in the order of their kernels.
+
+    The fallback follows them.
+    """
     keys = [KeyBuckets(p)] if p.has_key_buckets else []
     if p.pieces:
         return (*keys, Pieces(p))
@@ -75,9 +78,9 @@ def large(p: Hybrid) -> Hybrid:
 def plan(p: Hybrid) -> Plan:
     """Return the launch plan of the sort.
 
-    For keys without values, the rows of the stages with buckets precede all rows of the fallback.  For pairs, these
-    rows follow those of the fallback's histogram, which the stages read, and precede those of its passes.  If buckets
-    have sorted the keys, the kernels of the fallback return at once.
+    For keys without values, the launches with buckets precede all launches of the fallback.  For pairs, they follow the
+    fallback's histogram, which they read, and precede the fallback's passes.  If buckets have sorted the keys, the
+    kernels of the fallback return at once.
     """
     high = max_n(p)
     keys = KeyBuckets(p).steps(high) if p.has_key_buckets else []
@@ -108,7 +111,7 @@ def plan(p: Hybrid) -> Plan:
 def moved(p: Hybrid, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` reads and writes for `n` keys, if every bucket fits a work-group.
 
-    If several stages launch the same kernel, the last of them determines the bytes of its launches.
+    If several stages have the same kernel, the bytes are those in the last of these stages.
     """
     every = [*stages(p)[::-1], *(stages(large(p)) if p.large and p.has_key_buckets else ())]
     known = (stage.moved(step, n) for stage in every)
@@ -118,19 +121,19 @@ def moved(p: Hybrid, step: Step, n: int) -> int:
 
 
 def test_counts(p: Hybrid, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the launches or their work change."""
+    """Return the counts at which the launches or their grids change; some may exceed `greatest`."""
     return onesweep.test_counts(p, greatest).union(*(stage.test_counts() for stage in stages(p)))
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
-    """Yield the problems of the parameters on a device: those of the fallback or, if there are none, of the buckets."""
+    """Yield the problems of the fallback's parameters on a device or, if there are none, those of the buckets."""
     fallback = list(reduce_scan.problems(p, device) if p.waitless else onesweep.problems(p, device))
     sizes = fallback or [*KeyBuckets(p).problems(device), *PairBuckets(p).problems(device)]
     yield from sizes or [*Pieces(p).problems(device), *PairPartition(p).problems(device)]
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield one search region: buckets of keys without values, and a fallback with digits of 8 bits.
+    """Yield one search region, with values for buckets of keys without values and a fallback with digits of 8 bits.
 
     The ranker is "match_ballot" with the widest subgroups, or "bitmask" on devices without subgroup operations.
     """
@@ -168,7 +171,7 @@ def fitted(p: Hybrid) -> Hybrid:
         shape = replace(shape, sample=0)
     if p.waitless and (
         p.signature.bit_range or shape.has_pair_buckets
-    ):  # as in `reduce_scan.fitted`; also, passes before buckets move keys before any kernel has checked their order
+    ):  # as in `reduce_scan.fitted`; besides, passes before buckets move keys before a kernel has checked their order
         shape = replace(shape, sorted_exit=False)
     return shape
 

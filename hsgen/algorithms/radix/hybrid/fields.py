@@ -16,7 +16,10 @@ CROWDED = {
         greatest=11,
     ),
 }
-"""The target key for the bits of a digit, in sorts of buckets with crowded bins."""
+"""The target key for the bits of a digit with which a bucket is sorted in passes, if a sort by bins is too slow.
+
+It is too slow if bins are *crowded*: too many keys share a bin (`hsgen.algorithms.radix.bin_sort`).
+"""
 
 SAMPLE = {
     "sample": Field(
@@ -27,9 +30,9 @@ SAMPLE = {
         greatest=8192,
     ),
 }
-"""The target key for the size of the sample.
+"""The target key for the number of keys in the sample.
 
-By the sample, kernels decide whether to try buckets, before any key of the array moves.
+Before any key of the array moves, a work-group compares the keys of the sample to decide whether to try buckets.
 """
 
 FIELDS: Mapping[str, Field] = {

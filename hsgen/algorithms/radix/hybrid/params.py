@@ -15,7 +15,7 @@ from hsgen.core.records import RECORD
 DIGIT = 9
 """The most bits of each of the two digits by which keys without values are partitioned."""
 WIDE_DIGIT = 10
-"""The same for kernels with 64-bit indices, unless they sort buckets by counting."""
+"""The most bits of such a digit in kernels with 64-bit indices, unless they sort buckets by counting."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,10 +26,11 @@ class Hybrid(Onesweep):
 
     waitless: whether the fallback is reduce-scan, in which no work-group waits for another.  Otherwise the passes of
     the fallback use look-back, except in kernels with 64-bit indices.
-    sample: the number of keys of a sample, which kernels compare before any key moves; 0 means no sample.  If too many
-    of the sampled keys are equal or share a bucket, buckets are not tried, and the fallback sorts the keys.  For keys
-    without values, the sample also determines the bits of the number of a bucket.
-    crowded_bits: the bits of the digits by which a work-group sorts a bucket with crowded bins; 0 means `bits`.
+    sample: the number of keys in a sample, which a work-group compares before any key moves; 0 means no sample.  If too
+    many of the sampled keys are equal or share a bucket, buckets are not tried, and the fallback sorts the keys.  For
+    keys without values, the sample also determines which bits of a key are the number of its bucket.
+    crowded_bits: the bits of the digits by which a work-group sorts a bucket in passes, because too many keys share a
+    bin (`hsgen.algorithms.radix.bin_sort`); 0 means `bits`.
 
     Each of the following stages is absent if its field is None:
     partition, bucket: for keys without values, the two partitions and the bucket sort
@@ -51,7 +52,10 @@ class Hybrid(Onesweep):
 
     @property
     def has_key_buckets(self) -> bool:
-        """Whether large counts of keys without values are partitioned into buckets; false in sorts by fewer bits."""
+        """Whether the sort partitions large counts of keys without values into buckets.
+
+        False in a sort that compares only some bits of the keys.
+        """
         return self.partition is not None and (self.begin, self.end) == (0, None)
 
     @property
@@ -63,7 +67,7 @@ class Hybrid(Onesweep):
     def has_pair_buckets(self) -> bool:
         """Whether the sort brings large counts of keys with values of 4 bytes into buckets.
 
-        False in sorts by fewer bits, and if the passes of the fallback use look-back that may give up.
+        False in a sort that compares only some bits of the keys, and if look-backs of the fallback may give up.
         """
         all_bits = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
         passed = self.forward_progress or self.waitless
@@ -79,8 +83,8 @@ class Hybrid(Onesweep):
         """Whether kernels choose by a sample how many passes run before buckets.
 
         `hsgen.algorithms.radix.hybrid.pieces` describes these sorts.  False for keys without values that have at most
-        four digits, because such keys would gain nothing.  Two passes and buckets take as long as two partitions and
-        buckets.  Three passes and buckets take as long as four passes.
+        four digits, because such a choice would gain nothing for them.  Two passes and buckets take as long as two
+        partitions and buckets.  Three passes and buckets take as long as four passes, which sort all keys.
         """
         return self.sampled > 0 and (self.has_pair_buckets or len(self.digits) > 4)
 
@@ -88,8 +92,8 @@ class Hybrid(Onesweep):
     def rounds(self) -> int:
         """Number of rounds in which a work-group compares the keys of the sample.
 
-        The first round compares the 2 highest digits of the keys, the second the 3 highest, and so on.  The last round
-        compares all bits.
+        The first round compares the 2 highest digits of the keys, the second round the 3 highest digits, and so on.
+        The last round compares all bits.
         """
         return min(5 if self.has_pair_buckets else 4, len(self.digits) - 1)
 
@@ -150,9 +154,9 @@ class Hybrid(Onesweep):
         )
 
     def _pieces(self) -> tuple[int, int]:
-        """The greatest mean number of keys per bucket, and the greatest count for which buckets are tried.
+        """Return the greatest mean number of keys per bucket, and the greatest count for which buckets are tried.
 
-        The greatest count is this mean times the greatest number of buckets, one for each value of two digits.
+        The greatest count is this mean times the greatest number of buckets: one for each value of two digits.
         """
         if self.has_key_buckets:
             mean, bits = present(self.bucket).limit, 2 * self.partition_bits

@@ -2,12 +2,13 @@
 
 In the first launch, each work-group counts the highest digit of its keys.  If there are many work-groups, a second
 launch scans these counts.  The next launch partitions the keys: it moves them to one bucket for each value of the
-highest digit.  In the next launch, each work-group sorts one bucket on chip.
+highest digit.  In the launch after it, each work-group sorts one bucket on chip.
 
 Keys are called *uneven* if a bucket would get more keys than a work-group holds.  The launches above do not move uneven
-keys.  The last launch, the fallback, sorts uneven keys by passes with look-back over all digits.  Its work-groups draw
-numbered pieces of work.  A work-group waits only for pieces with lower numbers, which other work-groups have drawn
-before.  A device with guaranteed forward progress finishes these pieces, so no work-group waits forever.
+keys.  The last launch, the fallback, sorts uneven keys by passes with look-back over all digits.  All passes run in
+this one launch: the work of all passes is numbered, and a work-group draws one number after another.  A work-group
+waits only for work with lower numbers, which other work-groups have drawn before.  A device with guaranteed forward
+progress finishes this work, so no work-group waits forever.
 """
 
 from __future__ import annotations
@@ -55,12 +56,12 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield no search region, because searches do not try the parameters of this strategy's buckets."""
+    """Yield no search region: `hsgen tune` does not search the parameters of this strategy."""
     yield from ()
 
 
 def fitted(p: Partition) -> Partition:
-    """Return the parameters; if keys have values, with fewer keys per lane in `bucket` and `uneven`."""
+    """Return the parameters; for keys with values, lanes get fewer keys in the stages `bucket` and `uneven`."""
     if not p.valued:
         return p
     bucket, uneven = p.bucket and _fewer(p, p.bucket), p.uneven and _fewer(p, p.uneven)
@@ -68,7 +69,7 @@ def fitted(p: Partition) -> Partition:
 
 
 def _fewer(p: Partition, tiles: T) -> T:
-    """Return the tile with fewer keys per lane: a key and 4 bytes more take the memory of a key without values."""
+    """Return `tiles` with so many keys per lane that keys and 4 bytes per key fit the local memory of keys alone."""
     return replace(tiles, items=max(1, tiles.items * p.key.held // (p.key.held + 4)))
 
 

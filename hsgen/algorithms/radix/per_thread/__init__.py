@@ -1,7 +1,7 @@
 """A radix sort for CPUs: each lane, or each subgroup, counts and scatters the keys of its own chunk one after another.
 
-Each lane or subgroup has its own counters.  The launches are those of reduce-scan, with chunks in place of tiles.  The
-method is that of a tutorial by Intel.
+Each lane or subgroup has its own counters.  As in reduce-scan, the launches of a pass count, scan and scatter; a chunk
+takes the place of a tile.  The method is that of a tutorial by Intel.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Params = PerThread
 
 
 def _counted(p: PerThread, number: int) -> list[Step]:
-    """The plan rows of pass `number`."""
+    """Return the plan rows of pass `number`."""
     low, high = p.alone, max_n(p)
     steps = [rows.row(p, count(p), rows.tiles(p), rows.nth(p, number))]
     if not p.folded:
@@ -54,7 +54,8 @@ def test_counts(p: PerThread, greatest: int) -> set[int]:
 def fitted(p: PerThread) -> PerThread:
     """Return the parameters, with `sorted_exit` off in a sort by a bit range.
 
-    The kernels of a pass do not know the whole bit range of a call, so they cannot check the order of the keys.
+    The kernels of a pass know only the bits of its digit, not the bit range of the call, so they cannot check whether
+    keys are in order.
     """
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range)
 

@@ -84,7 +84,7 @@ class PerThread(Tile):
 
     @property
     def halves(self) -> int:
-        """Greatest count whose keys move between two halves of scratch, each of them for n keys; 0 means none."""
+        """The greatest count for which each second buffer in scratch has room for 2 n keys or values; 0 means none."""
         return self.alone if self.compact else 0
 
     @property
