@@ -1,14 +1,15 @@
 """Bitonic merge sort after HotSort (A. MacKinnon).
 
-Block sorts leave sorted *runs* of one block each.  Each *level* then merges pairs of runs, by these kernels:
-- a flip merge runs the first stages, which begin with the *flip stage*: it compares each key of one run with the key at
-  the mirrored position of the other run;
-- half merges run further stages: a *half stage* compares keys at a fixed distance, which halves from stage to stage;
-- the clean runs the last stages, within chunks that fit local memory.
+A work-group sorts a block of keys, which becomes a sorted *run*.  Each *level* of the sort then merges pairs of runs by
+a bitonic network.  A *stage* of the network compares each key with one other key.  These kernels run the stages:
+- a *flip merge* runs the first stages.  It begins with the *flip stage*, which compares each key of one run with the
+  key at the mirrored position of the other run.
+- *Half merges* run further stages.  A *half stage* compares keys at a fixed distance, which halves from stage to stage.
+- The *clean* runs the last stages, within chunks that fit local memory.
 
 The positions of compared keys do not depend on the keys.  A sort takes O(n log^2 n) comparisons, which suits small
-arrays.  Between kernels, a sorted run lies in memory in ascending order, not transposed by lanes.  Nothing is padded,
-and nothing is written at or beyond n.  Keys without values need no scratch memory.
+arrays.  Between kernels, a sorted run lies in memory in ascending order; HotSort transposes it by lanes.  Kernels add
+no padding, and write nothing at or beyond index n.  Keys without values need no scratch.
 """
 
 from hsgen.algorithms.bitonic.constraints import alone, problems, space, specialize

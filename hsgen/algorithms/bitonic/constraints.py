@@ -1,4 +1,4 @@
-"""Constraints of the parameters of a bitonic sort, the search space, and the parameters for a sort with values."""
+"""Checks of the parameters of a bitonic sort, their search space, and their adaptation to a key width and values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LEAST_BLOCK = 256  # the keys of a run that a sequential lane sorts in registers
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of values of a target table that are invalid whatever the other values are."""
+    """Check each value of a target table by itself, and yield the problems."""
     if (height := values.get("height", 2)) % 2:
         yield "height", f"{height} is odd", f"give an even number, {height - 1 or 2} or {height + 1}"
     yield from device_constraints.subgroup(values, device, "give 1, which uses local memory instead")
@@ -101,7 +101,7 @@ def _local(p: Params, device: Device) -> Iterator[Problem]:
 
 
 def _greatest_fit(p: Params, key: str, room: int) -> int:
-    """The greatest value of `slabs` or `clean_slabs` with which the kernel fits local memory; 0 if there is none.
+    """Return the greatest `slabs` or `clean_slabs` with which the kernel fits local memory; 0 if there is none.
 
     Only values below that of `p` are tried.  The search is a bisection, because `hsgen tune` calls the function for
     thousands of parameters that do not fit.
@@ -125,7 +125,7 @@ def _greatest_fit(p: Params, key: str, room: int) -> int:
 
 
 def _need(p: Params, key: str, value: int) -> Kernel:
-    """The block sort with `slabs` = `value` if `key` is "slabs", the clean with `clean_slabs` = `value` otherwise."""
+    """Return the block sort with `slabs` = `value` if `key` is "slabs", else the clean with `clean_slabs` = `value`."""
     return block_sort(replace(p, slabs=value), value) if key == "slabs" else clean(replace(p, clean_slabs=value))
 
 
@@ -163,11 +163,11 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
     Keys must have at least 32 bits, and the target must have a table for the key width.  The kernels must fit local
     memory.
 
-    Packed words are compared as a whole, so their sort is not stable.  With values, kernels merge pairs of a key and
-    its original index, which are twice as large as a key.  Pairs with 32-bit keys therefore use the target's table for
-    u64, if it exists and has the same subgroup width.  For all other pairs, the table for the key width has half as
-    many rows.
-    p: the parameters that the target's tables state, by key width.
+    Packed elements are compared as a whole, the key and its value, so their sort is not stable.  With values, kernels
+    merge pairs of a key and its original index, which are twice as large as a key.  Pairs with 32-bit keys therefore
+    use the target's table for u64, if it exists and has the same subgroup width.  All other pairs use the table for the
+    key width, but with half as many rows.
+    p: the parameters in the target's tables for bitonic sorts, by key width.
     """
     if key.bytes < 4:
         return None

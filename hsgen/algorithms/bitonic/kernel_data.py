@@ -51,17 +51,17 @@ class BlockSort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopedBlock(BlockSort):
-    """The kernel that sorts a block of up to `slabs` slabs, by loops over its passes, so that it compiles fast.
+    """The kernel that sorts a block of up to `slabs` slabs, with loops over its passes, so that it compiles fast.
 
     The block has the least number of slabs that holds its keys, a power of two of at least `least`.  In every pass, a
     lane holds `height` rows, a power of two.  The same code can therefore merge runs of rows and columns of lanes.  The
     first pass of a merge compares rows with their mirror rows.  Then it runs half stages among the rows of a lane.
     Further passes run the remaining half stages, down to adjacent rows.
 
-    lanes: the numbers of lanes whose columns a merge joins, if the merges have separate code with constant masks.  If
-    `lanes` is empty, one code with variable masks runs all of these merges.  On Intel's CPU runtime, variable masks
-    make blocks of u64 keys on 8 lanes 7 % slower.  The same masks make blocks of u32 keys or of pairs on 16 lanes 5 to
-    7 % faster.
+    lanes: the numbers of lanes whose columns a merge joins, if each of these merges has separate code with constant
+    masks for exchanges between lanes.  If `lanes` is empty, the same code with variable masks runs all of these merges.
+    On Intel's CPU runtime, variable masks make blocks of u64 keys on 8 lanes 7 % slower, and blocks of u32 keys or of
+    pairs on 16 lanes 5 to 7 % faster.
     """
 
     least: int
@@ -142,7 +142,7 @@ def moved_to(first: int, network: Network) -> Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """A streaming kernel: `scale` merge stages between distant keys, without local memory.
+    """A streaming kernel, which runs `scale` merge stages between distant keys, without local memory.
 
     Each lane loads a column of up to 2^`scale` keys to registers, runs the stages, and stores the keys.  The distance
     of adjacent keys of a column, the stride, is in the launch's argument.

@@ -35,7 +35,7 @@ def _tile(p: Params, count: int) -> tuple[Array, ...]:
 
 
 def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
-    """The buffers of a kernel that merges.  With values, the buffer of pairs replaces the destination."""
+    """Return the buffers of a kernel that merges.  With values, the buffer of pairs replaces the destination."""
     renamed = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
     return (*renamed, *([DEVICE_N] if p.signature.device_count else []))
 

@@ -10,9 +10,9 @@ from hsgen.core.networks import bitonic_merge, mirrored, odd_part
 
 
 def held_rows(rows: int, most: int) -> int:
-    """Return how many of the `rows` rows of its column a lane holds at once while columns are merged.
+    """Return how many of the `rows` rows in its column a lane holds at once while columns are merged.
 
-    The result is at most `most`; 0 means that the rows that must be held together are more than `most`.
+    The result is at most `most`.  It is 0 if the lane must hold more than `most` rows together.
     most: the number of keys for which a lane has registers.
     """
     if rows <= most:

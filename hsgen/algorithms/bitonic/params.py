@@ -1,7 +1,7 @@
 """The parameters of a bitonic sort, and values derived from them.
 
-Names follow HotSort.  A *slab* consists of the `subgroup` x `height` keys that one subgroup sorts in registers: a row
-is one key of each lane.  A *block* consists of the `slabs` slabs that one work-group sorts.
+Names follow HotSort.  A *slab* consists of the `subgroup` x `height` keys that one subgroup sorts in registers.  A
+*row* of the slab is one key of each lane.  A *block* consists of the `slabs` slabs that one work-group sorts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ LINE = 64  # bytes of the widest vector register, which a row of `row_block` fil
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The table ``[bitonic.KEY]`` of a target.  A *scale* is log2 of the number of rows that a lane holds at once.
+    """The table ``[bitonic.KEY]`` of a target.
+
+    A *scale* is log2 of the number of rows that a lane holds at once, and so the number of stages that a pass runs.
+    *Streaming* kernels run their stages on keys from global memory, without local memory.
 
     subgroup: the width of the subgroups in which lanes exchange keys by shuffles; 1 means no subgroup operations.
     height: the number of rows of a slab, which is the number of keys in a lane's registers; an even number.
@@ -48,8 +51,8 @@ class Params:
     stream_group: the number of lanes of a work-group of the streaming kernels.
     clean_slabs: the number of slabs of a work-group of the clean, a power of two.
     bank_pad: the number of unused slots after each column while a block is transposed through local memory.
-    exchange: the text of a comparator: "minmax" (minimum and maximum) or "select" (a comparison and two selections).
-    compact: whether one block sort, with loops over its passes, sorts blocks of every size, so that it compiles fast.
+    exchange: the code of a comparator: "minmax" (minimum and maximum) or "select" (a comparison and two selections).
+    compact: whether a single block sort, with loops over its passes, sorts blocks of every size, to compile fast.
     Without effect if the loops are not possible (`looped`).
     path_from: the least number of keys of runs that are merged out of place by merge paths; None means no merge paths.
     row_block: the most keys of a block that one sequential lane sorts by rows.  None means that the lanes of a
@@ -85,13 +88,16 @@ class Params:
 
     @property
     def looped(self) -> bool:
-        """Whether the block sort has loops over its passes: `compact`, if all passes hold equally many rows."""
+        """Whether the block sort has loops over its passes: `compact` is set, and all passes hold equally many rows."""
         alike = self.height == 1 << self.local_scale and self.slabs == pow2_floor(self.slabs)
         return self.compact and alike and 1 < self.subgroup <= self.rows
 
     @property
     def row(self) -> int:
-        """The number of keys that a sequential lane merges at once in dialects with rows; 0 means key by key."""
+        """The number of keys that a sequential lane merges at once, as a vector; 0 means that it merges key by key.
+
+        Only kernel languages with vector types use this number.
+        """
         if not self.path_walks or self.valued or self.signature.device_count:
             return 0
         return LINE // self.key.bytes if self.row_block else 16

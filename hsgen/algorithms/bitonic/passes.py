@@ -1,9 +1,9 @@
 """The passes of a bitonic sort as data.  A pass loads and stores all keys of a tile, or of a pair of runs, once.
 
-A *pass* divides the rows into columns, and distributes the columns among lanes.  A lane loads the rows of one column
-into registers, runs a network on these rows, and stores them.  A pass therefore runs log2(rows) merge stages.  In a
-tile in local memory, a row is W consecutive keys, one for each lane of a subgroup.  A subgroup processes a column.  In
-the streaming kernels, a row is a single key, and a lane processes a column.
+A *pass* divides the rows of keys into columns, and distributes the columns among lanes.  A lane loads the rows of one
+column into registers, runs a network on these rows, and stores them.  With 2^s rows per column, a pass therefore runs s
+merge stages.  In a tile in local memory, a row is W consecutive keys, one for each lane of a subgroup, and the subgroup
+processes a column.  In the streaming kernels, a row is a single key, and a lane processes a column.
 
 **Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The rows of A and B are a
 *span*.  The merge network has 2 P virtual rows, with P = pow2_ceil(R).  A ends and B starts in the middle of the
@@ -25,7 +25,7 @@ from hsgen.core.networks import Network, halves, mirrored, pow2_ceil
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """A pass over `spans` spans of rows.
+    """A pass over `spans` spans; a span consists of the rows of two runs to merge.
 
     Column q is column ``x = q % columns`` of span ``q // columns``.  Its base is ``x // stride * chunk + x % stride``.
     Its register i holds the virtual row ``v = rows[i].offset + rows[i].sign * base``, which is row ``v - front`` of the
@@ -86,7 +86,7 @@ def swaps(network: Network) -> tuple[Op, ...]:
 
 
 def flip_rows(scale: int, double: int) -> tuple[tuple[Row, ...], tuple[Op, ...]]:
-    """Return the rows and operations of a lane in a flip merge with 2**scale rows per lane, of `double` virtual rows.
+    """Return the rows and operations of a lane in a flip merge of `double` virtual rows, with 2**scale rows per lane.
 
     The first stage compares each row with its mirror row.  Half stages among the rows, and among the mirror rows,
     follow.
@@ -135,7 +135,7 @@ def truncate(
 def _run_pass(
     note: str, run: int, tile: int, stride: int, chunk: int, rows: tuple[Row, ...], ops: tuple[Op, ...]
 ) -> Pass:
-    """A pass that merges runs of `run` rows in a tile of `tile` rows, without the rows that are always outside."""
+    """Return a pass that merges runs of `run` rows in a tile of `tile` rows, without rows that exist in no column."""
     double = 2 * pow2_ceil(run)
     front, length = double // 2 - run, 2 * run
     rows, ops = truncate(rows, ops, front, length, double - chunk + stride)
@@ -160,19 +160,19 @@ def half_rows(stride: int, count: int) -> tuple[Row, ...]:
 
 
 def steps(stages: int, scale: int) -> list[int]:
-    """Return the number of stages of each pass, if passes have at most `scale` stages, as equally many as possible."""
+    """Return the number of stages of each pass, if few passes of at most `scale` stages share `stages` evenly."""
     passes = -(-stages // scale)
     return [stages // passes + (i < stages % passes) for i in range(passes)]
 
 
 def full_steps(stages: int, scale: int) -> list[int]:
-    """Return the number of stages of each pass, if all passes but the last have `scale` stages."""
+    """Return the number of stages of each pass, if every pass except the last has `scale` of all `stages`."""
     return [min(scale, stages - done) for done in range(0, stages, scale)]
 
 
 Steps = Callable[[int, int], list[int]]
 KEPT = 512
-"""The size of the caches of merge passes: more than the sorts of all targets have different merges."""
+"""The number of merges whose passes stay in a cache: more than all targets need."""
 
 
 @lru_cache(KEPT)

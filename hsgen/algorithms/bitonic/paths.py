@@ -16,15 +16,17 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
 
 CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192
-"""A sequential lane: the keys of a chain, the number of chains, and the keys of a chain that is merged by rows.
+"""The sizes for a sequential lane, which interleaves several independent merges, its *chains*, to hide load latency.
 
+`CHAIN` is the number of keys of a chain, and `CHAINS` is the number of chains.  A chain that is merged by vectors of
+keys has `CHAIN_ROWS` keys.
 All were measured: docs/results/merging.md.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path(Merge):
-    """The data of the kernel that merges runs by tiles of `tile` keys.  Lanes are sequential if `chains` is not 0."""
+    """The data of the kernel that merges runs in tiles of `tile` keys; with `chains` > 0, lanes are sequential."""
 
     tile: int
 

@@ -18,7 +18,7 @@ from hsgen.core.scratch import Scratch, scratch_of
 MAX_N = 1 << 29  # kernels index by signed 32-bit integers, and virtual rows reach up to index 4 n
 MAX_ROWS_N = (1 << 30) - 1  # if all merges are by merge paths, indices reach up to 2 n
 LEAST_TILE, TILES = 4096, 2
-"""Tiles of sequential lanes: the least keys of a tile, and the number of tiles into which few keys are divided.
+"""The least number of keys in a tile of a sequential lane, and the number of tiles into which few keys are divided.
 
 Both were measured: docs/results/embedded-cpu.md.
 """
@@ -28,7 +28,7 @@ VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
 
 
 def argument(level: int, lg_stride: int) -> int:
-    """Return the argument of a merge kernel: its level, and log2 of its stride or tile from bit 8 on.
+    """Return the argument of a merge kernel: the level in bits 0 to 7, above it log2 of the stride or of the tile.
 
     At a level, runs have `block << level` keys.
     """
@@ -96,7 +96,7 @@ def row_block_level(p: Params, last: int) -> int:
 
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
-    """The plan rows for counts above `low` up to `high`.
+    """Return the plan rows for counts above `low` up to `high`.
 
     paths: the levels that are merged by merge paths.
     """
@@ -119,7 +119,7 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
 
 
 def _blocks(p: Params, current: Binding, high: int) -> tuple[list[Step], int]:
-    """The plan rows of block sorts for counts up to `high`, and the level of the runs that the block sorts leave.
+    """Return the plan rows of block sorts for counts up to `high`, and the level of the runs that the sorts leave.
 
     current: the buffer to which the block sorts store.
     """
@@ -137,7 +137,7 @@ def _blocks(p: Params, current: Binding, high: int) -> tuple[list[Step], int]:
 
 
 def _path(p: Params, level: int, current: Binding, following: Binding, high: int) -> Step:
-    """The plan row of one level by merge paths, from buffer `current` to buffer `following`, for up to `high` keys."""
+    """Return the plan row of a level by merge paths, from buffer `current` to `following`, for up to `high` keys."""
     run, data = p.block << level, path(p).data
     assert isinstance(data, Path)
     tile, packed = data.tile, argument(level, 0)
@@ -149,7 +149,7 @@ def _path(p: Params, level: int, current: Binding, following: Binding, high: int
 
 
 def _first_bit(p: Params) -> int:
-    """The lowest bit of the key: 0, or half the width of a packed word, because the key is its upper half."""
+    """Return the lowest bit of the key in an element: 0, or the middle bit if a value is packed below the key."""
     return p.key.bits // 2 if p.signature.value == "packed" else 0
 
 
@@ -168,12 +168,12 @@ def scratch(p: Params) -> Scratch:
 
 
 def _work(p: Params) -> Binding:
-    """The binding of the buffer in which runs are merged: the destination, or with values the pairs in scratch."""
+    """Return the binding of the buffer in which runs are merged: the destination or, with values, pairs in scratch."""
     return Binding(role="scratch") if p.valued else DESTINATION
 
 
 def _kept(p: Params) -> Binding:
-    """The binding of the copy of the values, which follows the buffer of pairs in scratch."""
+    """Return the binding of the copy of the values, which follows the buffer of pairs in scratch."""
     return Binding(role="scratch", per_n=pair_bytes(p.key))
 
 
@@ -184,7 +184,7 @@ def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -
 
 
 def _gathers(p: Params, end: Binding) -> list[Step]:
-    """The last plan rows of a sort with values: they gather the values in the order of the sorted pairs in `end`.
+    """Return the last plan rows of a sort with values: they gather values in the order of the sorted pairs in `end`.
 
     A sort in place gathers from the copy of the values.
     """
@@ -198,9 +198,9 @@ def _gathers(p: Params, end: Binding) -> list[Step]:
 
 
 def _level(p: Params, level: int, work: Binding) -> list[Step]:
-    """The plan rows of one bitonic level in the buffer `work`.
+    """Return the plan rows of one bitonic level in the buffer `work`.
 
-    The rows run only if there are several runs.  A last run without a partner is left as it is.
+    The level runs only if there are several runs.  A last run without a partner is left as it is.
     """
     run = p.block << level
     lg_double = pow2_ceil(run).bit_length()
@@ -259,10 +259,10 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
+    """Return the counts up to `greatest` at which the plan changes its launches, or a kernel its method.
 
-    The counts are multiples of slabs, and bounds of plan rows.  Further counts fill the last run of a level only in
-    part.
+    The counts are multiples of a slab, and the bounds of plan rows.  With further counts, the last run of a level is
+    incomplete.
     """
     slab = p.height * p.subgroup
     counts = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
@@ -273,10 +273,9 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` at which the last key is in the middle of a row of a streaming kernel.
+    """Return counts up to `greatest`, one for each row of each streaming kernel: only some lanes have a key in the row.
 
-    There is a count for each row of each kernel.  The guard of the row then excludes some lanes but not all.  The
-    counts are those of the first level that runs the kernel.
+    The guard of the row then excludes the other lanes.  The counts are those of the first level that runs the kernel.
     """
     scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
     counts: dict[str, list[int]] = {}

@@ -1,6 +1,7 @@
 """Group-by: one plan that runs the target's sort and then a reduction by key.
 
-Hash tables for few groups (`few`), or buckets of pairs (`pair_partition`), may replace the sort.
+If there are few distinct keys, hash tables may replace the sort (`few`).  For 32-bit keys with 32-bit values, a
+partition into buckets may replace the sort (`pair_partition`).
 """
 
 from hsgen.algorithms.group_by import pair_partition_kernels
@@ -15,7 +16,7 @@ from hsgen.algorithms.traits import Traits
 NAME, OPERATION = "group_by", "group_by"
 TRAITS = Traits(joins=True)
 PARTS = {"reduce": "reduce_by_key"}
-"""By field of `Params`: the algorithm whose table in a target replaces values of this field."""
+"""The algorithms whose tables in a target replace derived parameters of a group-by, by the field of `Params`."""
 
 
 def context(p: object) -> dict[str, object]:

@@ -1,11 +1,11 @@
 """Group-by for few distinct keys: hash tables in local memory replace the sort.
 
-First, a kernel estimates by a sample of keys whether there may be few groups.  Then each work-group reduces its keys in
-a hash table in local memory.  Each work-group adds its table to a table in scratch that all work-groups share.  The
-last launch stores the groups of the shared table in order.  Each key and value is read once.
+First, a kernel estimates from a sample of keys whether there may be few groups.  Then each work-group reduces its keys
+in a hash table in local memory, and adds its groups to a *shared table* in scratch.  The last launch stores the groups
+of the shared table in the order of keys.  Each key and value is read once.
 
-The sort runs instead if the sample has too many distinct keys, or if a table overflows nevertheless.  The sort also
-runs for results that depend on the order of values, such as sums of floats.
+The sort runs instead if the sample has too many distinct keys, or if a hash table overflows nevertheless.  The sort
+also runs for results that depend on the order of values, such as sums of floats.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import aligned
 
 EMPTY = 0xFFFFFFFF
-"""The word that marks an empty slot.  The key that equals this word has a separate slot, after all other slots."""
+"""The 32-bit word that marks an empty slot.  The key with this value has a slot of its own, after all other slots."""
 TRIES = 64
 """The most slots of a table in local memory that a lane probes for a key.  After that, the table has overflowed."""
 CLOSED = 32
 """The most slots whose groups a work-group of the last launch stores."""
 SAMPLE = 1024
-"""The number of keys of the sample, in a group-by without a pair partition."""
+"""The number of keys in the sample of a group-by that has no pair partition (`pair_partition`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

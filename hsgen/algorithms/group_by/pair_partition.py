@@ -2,16 +2,18 @@
 
 A stable sort keeps equal keys in their order, so a tile waits for earlier tiles.  If the order of values does not
 matter, no tile needs to wait: a work-group reserves space in each bucket by an atomic addition, and stores the pairs of
-its tile there in any order.  A *bucket* has the pairs whose keys share the *bucket number*: some bits of the key, from
-the highest bit down in which sampled keys differ.  There are as many bits as are needed to keep buckets small.
+its tile there in any order.  A *bucket* has the pairs (keys with values) whose keys share the *bucket number*.  This
+number consists of adjacent bits of the key, from the highest bit down in which the keys of a sample differ.  It has
+just enough bits to keep buckets small.
 
 The first launch counts the pairs of all buckets.  The next launch partitions the pairs by the *first digit*, the upper
 bits of the bucket number.  What follows depends on the sample:
-- If it has enough equal keys: a work-group reduces the pairs of one value of the first digit in a hash table on chip.
-- Otherwise: pairs are partitioned by the second digit, the lower bits, into buckets.  Each bucket is sorted on chip,
-  and a reduction by key follows.
-- If a bucket would get more pairs than a work-group holds: one launch sorts the pairs by passes over all digits, and
-  the reduction follows.
+- If the sample has enough equal keys, each work-group reduces the pairs with one value of the first digit, in a hash
+  table on chip.
+- Otherwise, the next launch partitions the pairs into buckets by the *second digit*, the lower bits of the bucket
+  number.  Work-groups sort each bucket on chip, and a reduction by key follows.
+- If a bucket would get more pairs than a work-group holds, one launch sorts the pairs by passes over all digits, and
+  the reduction by key follows.
 """
 
 from __future__ import annotations

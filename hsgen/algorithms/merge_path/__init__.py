@@ -1,4 +1,4 @@
-"""A merge of two sorted arrays by merge paths: the output is cut into parts of equal size, and a lane merges each part.
+"""A merge of two sorted arrays by merge paths: the output is cut into equal parts, each of which one lane merges.
 
 For each cut, a binary search determines how many of the preceding output keys come from the first array.  The search
 runs along a diagonal of the matrix of all pairs of keys (Green, McColl and Bader, "GPU Merge Path", 2012; Odeh et al.,

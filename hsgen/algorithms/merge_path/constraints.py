@@ -1,4 +1,4 @@
-"""Constraints of the parameters of a merge, with each other and with the facts of the device."""
+"""Checks whether the parameters of a merge suit each other and the device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ROWS = (2, 4, 8, 16)
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of values that are invalid whatever the other values are."""
+    """Check each value of a target table by itself, and yield the problems."""
     yield from device_constraints.launch(values, device)
 
 

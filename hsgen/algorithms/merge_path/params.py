@@ -19,11 +19,12 @@ class Params:
     work-group loads its keys of both arrays into local memory, and `chains` is 1.
     chains: the number of independent merges, of `items` keys each, that a sequential lane interleaves.  Comparisons of
     one merge hide the load latency of the others.
-    row: the number of keys that a chain merges at once, as a vector, in dialects with rows; 0 means one key at a time.
-    With values, rows require keys of at most 32 bits.
-    spare: the greatest number of excess work-groups of a two-dimensional grid (see the function `spare`).
-    vectors: whether work-groups load and store keys 16 bytes at a time, in dialects with vectors.  A tile then takes
-    more local memory.
+    row: the number of keys that a chain merges at once as a vector, in kernel languages with vector types; 0 means one
+    key at a time.  With values, a row requires keys of at most 32 bits.
+    spare: the greatest number of work-groups by which a two-dimensional grid may exceed the number of tiles (see the
+    function `spare`).
+    vectors: whether work-groups load and store keys 16 bytes at a time, in kernel languages that can.  A tile then
+    takes more local memory.
 
     The kernel `merge_alone` runs for up to `alone` keys:
     alone: the greatest count of this kernel; 0 means that the kernel does not exist.
@@ -32,7 +33,7 @@ class Params:
 
     The kernel `merge_ranges` runs for more than `alone` and up to `ranged` keys:
     ranged: the greatest count of this kernel; 0 means that the kernel does not exist.
-    ranges: the greatest number of ranges of tiles, each of which a work-group merges.
+    ranges: the greatest number of ranges; a work-group merges a range of consecutive tiles.
     range_lanes: the number of lanes of a work-group.
     range_items: the number of keys of a tile that a lane merges.
     resident: the number of work-groups that a core must hold at once.

@@ -1,4 +1,4 @@
-"""The first k keys of each row, by radix select (Alabi, Blanchard, Gordon and Steinbach, "Fast k-Selection Algorithms
+"""Top-k of each row, by radix select (Alabi, Blanchard, Gordon and Steinbach, "Fast k-Selection Algorithms
 for Graphics Processing Units", 2012).
 
 A work-group can hold and sort up to `capacity` keys with their indices.  A row of up to `capacity` keys is sorted as a
@@ -8,13 +8,13 @@ In a longer row, passes over the digits, from the highest digit down, determine 
 that may still be among the first k.  The passes end as soon as a work-group can hold all candidates.  The candidates
 are gathered in any order, then sorted by key and index, so the result does not depend on timing.
 
-If k exceeds `capacity`, or if too many keys equal the k-th key, a work-group can never hold all candidates.  The result
-is then in the order of the row: the selected keys of each tile are counted, the counts are scanned, and each tile
-stores its selected keys.  A single work-group selects from a row of up to `row_limit` keys.  Several work-groups share
-a longer row.
+If k exceeds `capacity`, or if too many keys equal the k-th key, a work-group can never hold all candidates.  The
+selected keys then keep the order of the row: work-groups count the selected keys of each tile, scan the counts, and
+store the selected keys.  A single work-group selects from a row of up to `row_limit` keys.  Several work-groups share a
+longer row.
 
 For a small k, kernels avoid the passes: they compute a *bound* that at least k keys do not exceed, and sort only the
-keys up to the bound.  The bound comes from keys in registers, or in long rows from a sample (`kernels`).
+keys up to the bound.  The kernels compute the bound from keys in registers or, in long rows, from a sample (`kernels`).
 """
 
 from hsgen.algorithms.radix_select.constraints import alone, problems

@@ -1,10 +1,11 @@
 """The kernels of a selection.
 
 There are four groups of kernels:
-- `bounded`: select by a bound that is computed from keys in registers;
-- the kernels `WHOLE`: sort a whole row on chip;
-- `sampled`: select by a bound that is estimated from a sample;
-- select by passes over digits: the kernel `row` in one work-group, six kernels if several work-groups share a row.
+- `bounded` returns kernels that select by a bound, computed from keys in registers.
+- The kernels `WHOLE` sort a whole row on chip.
+- `sampled` returns kernels that select by a bound, estimated from a sample.
+- The kernel `row` selects by passes over digits, with one work-group for each row.  If several work-groups share a row,
+  six kernels do so.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ With 1024 lanes on a core, a lane has 64 registers.
 def _resident(p: Params, lanes: int) -> int:
     """Return the number of work-groups of `lanes` lanes that a core must hold at once (`Kernel.resident`).
 
-    The result is 1 if 64 registers per lane would be too few: for keys of two words, and on devices without `bin_sort`.
+    The result is 1 if 64 registers per lane would be too few: for keys of two words, and without `Params.bin_sort`.
     """
     return p.resident if lanes == 256 and p.bin_sort and p.key_words == 1 else 1
 

@@ -68,23 +68,20 @@ _SHORT_ITEMS = 8
 _PAIR = 8
 """The bytes of a pair: a key of one 32-bit word, and its index.  Wide (64-bit) keys have larger pairs."""
 _NARROW = 16
-"""The greatest width, in lanes, of the narrowest subgroups of GPUs that run a subgroup as one hardware thread.
+"""If the narrowest subgroups of a GPU have at most this many lanes, the GPU runs a subgroup as one hardware thread.
 
-The lanes of a subgroup share the registers of this thread, so a lane of a wider subgroup has fewer registers.
+The lanes of a subgroup then share the registers of this thread, so a lane of a wider subgroup has fewer registers.
 """
 _LEAST_REGISTERS = 128
 """If a lane has at most this many registers, and keys are wide, a lane takes half as many keys of a chunk."""
 _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
-"""(length, entries): the list of candidates of a row has room for `entries` pairs, if the row is longer than `length`.
+"""(length, entries): the candidate list of a row longer than `length` has room for `entries` pairs of key and index.
 
-The first entry whose length the row exceeds determines the room.
+The first `length` that the row exceeds determines the room.
 """
 _SAMPLED = (1 << 15, 1 << 16)
-"""In rows longer than these lengths, the bound comes from a sample.
-
-The first length is for k up to a quarter of the capacity, the second for greater k.
-"""
+"""The lengths of rows above which a sample gives the bound: for k up to a quarter of `capacity`, and for greater k."""
 _CAPACITIES = (4096, 2048, 1024, 512, 256)
 _BITS = (11, 8)
 _ROW_LIMIT = 1 << 17
@@ -92,7 +89,7 @@ _ROW_LIMIT = 1 << 17
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounded:
-    """The sizes of a selection by a bound, from keys in registers.
+    """The sizes of a selection by a bound that is computed from keys in registers.
 
     Each lane finds its least key.  The bound is the k-th of these keys in ascending order.  At least k keys do not
     exceed the bound, so no key above the bound is selected.
@@ -167,7 +164,7 @@ class Sampled:
     scale_bits: the number of fraction bits in the fixed-point numbers of the estimate.
     spare: for a small k, the bound is so high that it fills about 1/`spare` of the list.  A smaller bound would take a
     larger sample.
-    run: the number of lanes, of different blocks, that sample adjacent keys.
+    run: the number of lanes that sample adjacent keys; each belongs to another block.
     """
 
     groups: int
@@ -194,13 +191,14 @@ class Sampled:
     def steps(self) -> int:
         """The number of steps in a span, a power of two.
 
-        A row is divided into spans, and a span into steps.  In each span, the lanes of a run sample keys of one step.
+        A row is divided into spans of equal length, and a span into steps.  In each span, the `run` lanes that sample
+        adjacent keys take them from one step.
         """
         return self.lanes // self.run
 
     @property
     def stride(self) -> int:
-        """The number of steps by which the step of a lane differs between one span and the next.
+        """The number of steps by which the sampled step moves on from one span to the next.
 
         The number is odd, and about 0.618 (the golden section) x `steps`.
         """
@@ -210,7 +208,8 @@ class Sampled:
     def shifts(self) -> tuple[int, ...]:
         """The bit positions of the digits of a column's number in base `groups`, without the lowest digit.
 
-        A column is the lanes of one run.  The kernel adds these digits to spread columns over work-groups.
+        A column consists of `run` lanes that sample adjacent keys.  The kernel adds these digits to spread columns over
+        work-groups.
         """
         bits = self.groups.bit_length() - 1
         return tuple(range(bits, (self.work_group // self.run).bit_length() - 1, bits)) if bits else ()
@@ -224,14 +223,14 @@ class Sampled:
     def limit(self) -> int:
         """The greatest length of a row that is sampled.
 
-        In a longer row, even the least key that a block samples might be too high an estimate: the list would be too
-        short.
+        In a longer row, even the least key that a block samples might be too high a bound: more keys might not exceed
+        it than the list of candidates has room for.
         """
         return _ROOMS[0][1] // 4 * self.most * self.block
 
     @property
     def rooms(self) -> tuple[tuple[int, int], ...]:
-        """(length, entries): the room of the list of candidates, for rows longer than `length` (see `_ROOMS`)."""
+        """(length, entries): the candidate list of a row longer than `length` has room for `entries` pairs."""
         return _ROOMS
 
 
@@ -243,10 +242,10 @@ class Params:
     bits: the number of bits of the widest digit.
     work_group: the number of lanes of a work-group.
     items: the number of keys per lane of a tile.
-    groups: the greatest number of work-groups of a launch that takes tiles.
+    groups: the greatest number of work-groups of a launch whose work-groups process tiles.
     row_limit: the greatest length of a row from which one work-group selects by passes over digits.
     bin_sort: whether a work-group sorts its keys on chip by bins; otherwise by a bitonic network.
-    crowd: bins are crowded if a bin has more keys than this.
+    crowd: bins are crowded if a bin has more keys than this.  Keys are then not sorted by bins.
     short: the selection by a bound from short rows.
     chunk: the selection by a bound from a *chunk*: as many keys of a row as the registers of one work-group hold.
     resident: the number of work-groups of 256 lanes that a core must hold at once, with `bin_sort` and keys of one
@@ -341,7 +340,7 @@ class Params:
 
     @property
     def tiers(self) -> tuple[tuple[int, int, int], ...]:
-        """(above, most, length): for k above `above` up to `most`, rows longer than `length` are sampled."""
+        """(above, most, length): for k above `above` up to `most`, a sample gives the bound of rows above `length`."""
         most = self.chunk_take
         takes = [0, *(x for x in (16, 64) if x < most), most]
         limit = self.sampled_long.limit
@@ -370,7 +369,7 @@ class Params:
 
     @property
     def passes(self) -> int:
-        """The number of digits in a key, each with a pass."""
+        """The number of passes: one for each digit of a key."""
         return -(-self.key.bits // self.digit)
 
     @property
@@ -492,7 +491,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def _widths(p: Mapping[str, Any], device: Device) -> list[int]:
-    """Return the subgroup widths with which a subgroup may select from a short row.
+    """Return the widths of subgroups that may each select from a short row.
 
     On a CPU, these are only the widths that the target's sorts use, because its driver may offer no other width.
     """
@@ -539,7 +538,7 @@ def _short_items(key: KeyType, device: Device) -> int:
 
 
 def _chunk_items(key: KeyType, device: Device) -> int:
-    """Return the number of a chunk's keys that a lane holds: 16, or 8 if keys are wide and lanes have few registers."""
+    """Return the keys per lane of a chunk: 16, or 8 if keys have 64 bits and lanes have few registers."""
     few = device.registers is not None and device.registers <= _LEAST_REGISTERS * min(256, device.work_group)
     return _ITEMS // 2 if (few or _shares_registers(device)) and pair_bytes(key) > _PAIR else _ITEMS
 

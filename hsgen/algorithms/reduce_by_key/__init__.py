@@ -3,8 +3,8 @@
 On most devices there are three launches, in which no work-group waits for another.  A *span* consists of the adjacent
 tiles of one work-group:
 - `count` counts the runs that start in each span.
-- `write` sums the counts of earlier spans, which is the number of the span's first group.  Then it reduces the values
-  of the span, tile by tile.  A segmented scan over lanes reduces a tile (Blelloch, "Prefix Sums and Their
+- `write` sums the counts of earlier spans, to learn the number of the first group in its span.  Then it reduces the
+  values of the span, tile by tile.  A segmented scan over lanes reduces a tile (Blelloch, "Prefix Sums and Their
   Applications", 1990).
 - `finish` completes the runs that continue in later spans, by a segmented scan over spans in one work-group.
 Keys are read twice, and values once.  If all keys fit one tile, one launch of one work-group suffices.

@@ -36,13 +36,15 @@ work-group.
 """
 
 VECTOR = 4
-"""The number of adjacent keys that a lane loads at once, with sections."""
+"""The number of adjacent keys that a lane loads at once, in a reduction by sections."""
 STATES = 32
-"""The index of the first word of the tile states in scratch, after the ticket, with sections."""
+"""In a reduction by sections, the index in scratch of the first word of the tile states, which follow the ticket."""
 
 _ITEMS = (15, 11, 7, 5, 3, 1)
 _IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 4), (True, False): (8, 4), (True, True): (8, 4)}
-"""With sections, by (whether keys have 64 bits, whether keys have values): the most keys of a lane, and `resident`.
+"""For a reduction by sections, the most keys of a lane, and `Params.resident`.
+
+The keys here are (whether keys have 64 bits, whether keys have values).
 """
 _LOCAL = 1 << 15  # the most bytes of local memory of a work-group, so that a core holds several
 
@@ -52,11 +54,11 @@ class Params:
     """The parameters of a reduction by key.
 
     work_group: the number of lanes of a work-group, a power of two.
-    items: the number of keys per lane of a tile.  With spans, the number is odd and below 32.  The keys of a lane are
-    adjacent in local memory, so lanes then access different banks.  With sections, the number is a multiple of `VECTOR`
-    up to 32.
-    groups: the greatest number of spans, each of which a work-group reduces.
-    subgroup: 1 selects a reduction by spans.  A greater number selects a reduction by sections, and is the width of the
+    items: the number of keys per lane of a tile.  With spans, the number is odd and below 32: the keys of a lane are
+    adjacent in local memory, and with an odd number lanes access different banks.  With sections, the number is a
+    multiple of `VECTOR` up to 32.
+    groups: the greatest number of spans, and so of work-groups.
+    subgroup: 1 selects a reduction by spans.  A greater number selects a reduction by sections; it is the width of the
     subgroups in which lanes exchange reductions.
     section: with sections, the number of tiles of a section; 0 means as many tiles as lanes.
     resident: with sections, the number of work-groups that a core must hold at once.
@@ -160,7 +162,7 @@ def able(device: Device) -> bool:
 
 
 def _widths(device: Device) -> list[int]:
-    """The subgroup widths of a device with which lanes can exchange reductions: 2 to 32."""
+    """Return the subgroup widths of a device from 2 to 32, with which lanes can exchange reductions."""
     return [w for w in device.subgroups if 1 < w <= min(32, device.work_group)]
 
 
@@ -206,7 +208,7 @@ def notes(p: Params) -> list[tuple[str, str]]:
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of values of a target table that are invalid whatever the other values are."""
+    """Check each value of a target table by itself, and yield the problems."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.grid(values, device)
     yield from device_constraints.powers(values, "work_group")

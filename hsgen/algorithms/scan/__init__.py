@@ -1,14 +1,14 @@
 """Prefix sums of each column of n rows.  Sums are inclusive or exclusive; integer sums wrap.
 
 The *coordination* is the method by which a tile learns the sum of all earlier tiles:
-`scan`: one launch sums the tiles of each work-group, a second launch scans these sums, and a third launch scans the
-tiles.  The rows are read twice.
+`scan`: in the first launch, each work-group sums its tiles.  A second launch scans these sums, and a third launch scans
+the tiles.  The rows are read twice.
 `lookback`: one launch, by decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
-Look-back", 2016).  The rows are read once.  On a device without guaranteed forward progress, a look-back may give up.
-Two later kernels then scan the tile again.
+Look-back", 2016).  The rows are read once.  On a device without guaranteed forward progress, a look-back may give up
+before it knows the sum of the earlier tiles.  Two later kernels then scan the tile again.
 `sections`: one launch that reads the rows once.  Tiles are divided into *sections* of at most as many tiles as a
-work-group has lanes.  A tile reads the states of all earlier tiles of its section, and that of the previous section, at
-once.  Sums are added in the same order in every call.
+work-group has lanes.  A tile publishes its sum as its *state*.  Each tile reads, all at once, the states of all earlier
+tiles in its section, and the sum of all rows before the section.  Sums are added in the same order in every call.
 """
 
 from hsgen.algorithms.scan.constraints import DERIVED, alone, derive, problems, space, specialize

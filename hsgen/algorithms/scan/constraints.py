@@ -1,4 +1,4 @@
-"""Constraints of the parameters of a prefix sum, the search space, and parameters for sums without a target table."""
+"""Checks of the parameters of a prefix sum, their search space, and parameters for sums without a target table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST = 16  # the least rows of a tile that looks back: smaller tiles would need
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield the problems of values of a target table that are invalid whatever the other values are."""
+    """Check each value of a target table by itself, and yield the problems."""
     yield from device_constraints.launch(values, device)
     yield from device_constraints.subgroup(values, device, 'give another coordination than "sections"')
     if values.get("coordination") == "sections" and not device.promised:
@@ -146,15 +146,19 @@ DERIVED = {f"scan-x{columns}{'ex' * ex}": (columns, bool(ex)) for columns in (1,
 """The prefix sums that need no target table, by label: (number of columns, whether sums are exclusive)."""
 
 _SHARE = {"chip": (256, 64, 512), "memory": (64, 256, 64)}
-"""By `Device.local`: the number of lanes, the bytes of rows per lane, and the greatest number of work-groups."""
+"""The sizes for sums without a target table, by `Device.local`: "chip" on GPUs, "memory" on CPUs.
+
+They are the number of lanes, the bytes of rows per lane, and the greatest number of work-groups.
+"""
 
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for an element width; None if the target has no table for it, or for other signatures.
+    """Return the parameters for an element width and a signature; None if the target has no table for the width.
 
-    The plain signature is supported, and `FLOATS` for elements of 32 bits.  Sums of floats never use the coordination
-    "lookback", which adds the sums of tiles in an order that depends on timing: "scan" replaces it.
-    p: the parameters that the target's tables state, by element width.
+    The plain signature is supported, and `FLOATS` for elements of 32 bits; for other signatures, the result is None.
+    Sums of floats never use the coordination "lookback", which adds the sums of tiles in an order that depends on
+    timing: "scan" replaces it.
+    p: the parameters in the target's tables for prefix sums, by element width.
     """
     chosen = p.get(key.name)
     if chosen is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
@@ -171,9 +175,9 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
 def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Params | None:
     """Return the parameters for a label of `DERIVED`; None if the device cannot add elements of this width.
 
-    The parameters are those of the target's sum of one column, with as many elements per lane.  If the target has no
-    such sum, the facts of the device determine them.  Rows per lane, and then lanes, are halved until the parameters
-    have no problems.
+    The parameters are those of the target's sum of one column, with the same number of elements per lane.  If the
+    target has no such sum, the limits of the device determine them.  Rows per lane, and then lanes, are halved until
+    the parameters have no problems.
     p: the parameters of the target for this width, by label.
     """
     if key.bytes < 4 or (key.bytes == 8 and not device.int64):
@@ -197,7 +201,7 @@ def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Pa
 
 
 def _smaller(p: Params) -> Iterator[Params]:
-    """Yield the parameters, then repeatedly with half as many rows per lane, and finally with half as many lanes."""
+    """Yield `p`, then `p` with its rows per lane halved again and again, down to 1, and then its lanes."""
     yield p
     while p.items > 1 or p.work_group > 1:
         p = replace(p, items=p.items // 2) if p.items > 1 else replace(p, work_group=p.work_group // 2)

@@ -53,14 +53,14 @@ class Params:
     groups: with "scan", the greatest number of work-groups of a launch, each of which takes several tiles.  With the
     other coordinations, a work-group has one tile.
     coordination: one of `COORDINATIONS` (see `hsgen.algorithms.scan`).
-    spins: with "lookback", the number of polls of a tile's state after which a lane gives up.
+    spins: with "lookback", the number of times that a lane may read the same empty state before the look-back gives up.
 
     Only with "sections":
     subgroup: the width of the subgroups in which lanes exchange sums.
     section: the number of tiles of a section; 0 means as many tiles as lanes.
     local: whether a tile is in local memory, not in registers.
     ahead: a work-group prefetches the tile that is `ahead` tiles later than its own; 0 means no prefetch.
-    resident: the number of work-groups that a core must hold at once.
+    resident: the number of work-groups that a core must hold at once (CUDA's launch bounds).
 
     hsgen sets these fields; target files do not:
     floats: whether elements are 32-bit floats.
@@ -68,7 +68,7 @@ class Params:
     progress.
 
     Only tests set these fields; 0 switches them off:
-    withhold: one of every `withhold` tiles publishes its sum only after its look-back.
+    withhold: one of every `withhold` tiles publishes its own sum only after its look-back.
     starve: one of every `starve` tiles gives up its look-back, as on a device without forward progress.
     """
 
@@ -122,7 +122,7 @@ class Params:
 
     @property
     def cleared(self) -> int:
-        """The number of tiles whose states a work-group of `begin` clears, with sections.
+        """The number of tiles whose states a work-group of the kernel `begin` clears, with sections.
 
         Each lane clears one word, unless one tile has more words than a work-group has lanes.
         """
@@ -140,12 +140,12 @@ class Params:
 
     @property
     def turns(self) -> bool:
-        """Whether vectors start in different columns, as with 3 columns, because a vector has 4 elements."""
+        """Whether the 4-element vectors of a tile start in different columns, as they do with rows of 3 columns."""
         return VECTOR % self.columns != 0
 
     @property
     def turn(self) -> int:
-        """The number of columns by which the start of a lane's next vector lies further right, modulo `columns`."""
+        """The number of columns, modulo `columns`, by which a lane's next vector starts further right than its last."""
         return VECTOR * self.subgroup % self.columns
 
     @property

@@ -14,13 +14,13 @@ With this limit, a core with 227 KiB of local memory holds four work-groups of 2
 """
 
 CROWD = 96
-"""Sorts by bins: a bin with more keys than this is crowded.
+"""The most keys of a bin for which short segments are sorted by bins, which compares the keys of a bin in pairs.
 
-The keys of a bin are compared with each other.  For a window with a crowded bin, ranking by digits is faster.
+A window in which a bin has more keys is ranked by digits, which is then faster.
 """
 
 NETWORKS = {4: (8, 16), 8: (8, 12)}
-"""By the size of a key in bytes: the sizes in keys of the two sorting networks with which a lane sorts tiny segments.
+"""The numbers of keys in the two sorting networks with which a lane sorts tiny segments, by the size of a key in bytes.
 
 For keys of 8 bytes, the greater network has 12 keys.  16 such keys and the other variables of the kernel would not fit
 64 registers.

@@ -1,4 +1,4 @@
-"""Segmented sorts of rows of equal length, which are too long for one work-group: only the launches that have work.
+"""Plans of segmented sorts of equal rows that are too long for one work-group, without launches that have no work.
 
 The host knows the length of the rows, and so knows which lists of segments stay empty.  A launch for an empty list
 would return at once.  The plan of this module leaves out such launches, so their kernels need not be compiled.  Plans

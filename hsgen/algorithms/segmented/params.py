@@ -18,25 +18,25 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 LANES = 16
 """The number of sequential lanes that sort short segments together: as many as a vector has 32-bit words."""
 TOGETHER, LONG = 65536, 16384
-"""Sequential lanes: the size of a window in bytes of keys, and the most keys of a medium segment.
+"""For sequential lanes, the bytes that the keys of a window have, and the most keys of a medium segment.
 
 One lane sorts a medium segment digit by digit, which takes about 2000 steps per segment and 20 per key.
 """
 SHORT = {True: 4096, False: 1024}
-"""Sequential lanes: the most bytes of keys of a short segment, by whether networks sort short segments.
+"""For sequential lanes, the most bytes that the keys of a short segment have: with networks, and without.
 
 Networks take about log2(n)^2 / 64 steps per key of a segment of n keys.  With values, a bit range or segment ends, all
 pairs of keys are compared instead, which takes n / 16 steps per key.
 """
 COMPARED = 64
-"""If no segment of a window has more keys than this, all pairs of keys of each segment are compared.
+"""If no segment of a window has more keys than this, a segment is sorted by a comparison of all pairs of its keys.
 
 A subgroup of 32 lanes then holds a segment, with two keys in each lane.  Sequential lanes do not use this number.
 """
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 LARGE, SHARE = 1 << 17, 4
-"""With bins and at least `LARGE` bytes of local memory, a short segment has at most 1/4 of the keys of a work-group.
+"""With bins and at least `LARGE` bytes of local memory, a short segment has at most 1/`SHARE` of a work-group's keys.
 
 Many segments then share a work-group and fill most of it.  With less local memory or without bins, a short segment has
 at most 1/2 of the keys of a work-group.
@@ -50,9 +50,9 @@ class Params:
     """The parameters of a segmented sort.  All sizes are numbers of keys.
 
     signature: the values, and the optional features.
-    chip: the parameters of tiles that a work-group sorts on chip.  With several segments in a tile, keys without values
-    have their index as a value.
-    rank: the parameters of tiles of the passes over long segments.
+    chip: the parameters of the tiles that a work-group sorts on chip.  If a tile has several segments and keys have no
+    values, each key has its index as a value.
+    rank: the parameters of the tiles that passes over long segments rank.
     small: the most keys of a short segment.
     window: the number of keys of a window.  A work-group sorts the short segments that start in its window.
     tile: the most keys of a medium segment.
@@ -94,7 +94,7 @@ class Params:
 
     @property
     def levels(self) -> int:
-        """The number of network sizes: `wave`, 2 x `wave`, and so on up to `small`."""
+        """The number of sizes of sorting networks: `wave`, 2 x `wave`, and so on up to `small`."""
         return self.small // self.wave
 
     @property
@@ -109,7 +109,7 @@ class Params:
 
     @property
     def compared(self) -> int:
-        """If no segment of a window has more keys than this, all pairs of keys of each segment are compared."""
+        """If no segment of a window has more keys than this, segments are sorted by a comparison of all pairs."""
         return min(COMPARED, self.small)
 
     @property
@@ -129,7 +129,7 @@ class Params:
 
     @property
     def few(self) -> int:
-        """The most columns of a long segment for which one lane scans the counts of a digit, not a work-group."""
+        """The most columns of a long segment for which one lane, not a work-group, scans the counts of a digit."""
         return self.most_columns if self.serial else min(32, self.most_columns)
 
 
@@ -183,10 +183,10 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
 
 
 def _ranked(table: Tile, device: Device) -> ReduceScan | PerThread:
-    """Return those parameters of the target's radix sort that a segmented sort uses.
+    """Return the parameters of the target's radix sort, reduced to those that a segmented sort uses.
 
-    The result is of the strategy `reduce_scan`, or of `per_thread` with work-groups of one lane.  If the target's sort
-    is of the strategy `per_thread` with work-groups of several lanes, the result has tiles instead: with the ranker
+    The strategy of the result is `reduce_scan`, or `per_thread` with work-groups of one lane.  If the strategy of the
+    target's sort is `per_thread` with work-groups of several lanes, the result is `reduce_scan`.  Its ranker then is
     "match_ballot" if there are subgroups, otherwise "bitmask".
     """
     bare: dict[str, Any] = {"single": None, "single_bits": None}
@@ -221,14 +221,15 @@ def _walked(shape: PerThread, signature: Signature, device: Device) -> Params:
 def _distinguished(signature: Signature) -> bool:
     """Whether networks cannot sort short segments: with values, a bit range or segment ends.
 
-    Networks are not stable.  With values or a bit range, keys that compare equal may differ, in their values or in bits
-    outside the bit range.  Networks store all keys of a window.  With segment ends, some keys may belong to no segment.
+    Networks are not stable.  With values or a bit range, keys that compare equal may differ in their values, or in bits
+    outside the bit range.  With segment ends, some keys of a window may belong to no segment, but networks store all
+    keys of the window.
     """
     return signature.value_bytes > 0 or signature.bit_range or signature.segment_ends
 
 
 def _kept(small: int, window: int, signature: Signature) -> int:
-    """The number of keys in local memory of the kernel `windows`, for sequential lanes.
+    """Return the number of keys that the kernel `windows` keeps in local memory, for sequential lanes.
 
     The kernel's other arrays take less than one byte per key of the window.
     """

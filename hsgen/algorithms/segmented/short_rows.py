@@ -1,4 +1,4 @@
-"""Segmented sorts of rows of equal length, each of which fits a work-group: one launch, one work-group for each row.
+"""Segmented sorts of rows of equal length that fit a work-group: in one launch, a work-group sorts each row.
 
 The kernels need no offsets, no lists of segments and no scratch.  Only `hsgen.cuda` uses them, because it knows the
 length of the rows, by which it chooses the kernel.  Bundles do not have these kernels.
@@ -21,7 +21,8 @@ from hsgen.core.sort import Sort
 LONGEST, ITEMS = 4096, 16
 """The most keys of a row, and of a lane."""
 FEW, MANY = 192, 1 << 14
-"""For more than `MANY` rows of fewer than `FEW` keys, a segmented sort is faster: here, most lanes would be idle."""
+"""For more than `MANY` rows of fewer than `FEW` keys, a segmented sort is used instead: here, most lanes would be idle.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
