@@ -198,7 +198,7 @@ def plan(p: Params) -> Plan:
 
 
 def _grid(p: Params, kernel: str) -> Grid:
-    """The grid of the launch of a kernel."""
+    """Return the grid of the launch of a kernel."""
     if kernel == "blank":
         return Grid(add=1, cap=1)  # one work-group, also for n = 0
     return Grid(x="number" if kernel == "beyond" else "n", add=p.tile - 1, div=p.tile, cap=p.groups)

@@ -214,7 +214,7 @@ def following(
 
 
 def _rest(sort: Hybrid, shape: Shape) -> Partition:
-    """The parameters of the passes in one launch, with the tiles of the hybrid sort's fallback."""
+    """Return the parameters of the passes in one launch, with the tiles of the hybrid sort's fallback."""
     return recast(sort, Partition, bucket=None, begin=0, end=None, single=None, groups=2 * shape.cores)
 
 
@@ -256,7 +256,7 @@ class Words(few.Words):
 
 
 def _deals(p: Shape) -> dict[str, Region]:
-    """The regions of the buffer `deals`."""
+    """Return the regions of the buffer `deals`."""
     values = 1 << p.digits.first
     bits = placed((("digit_bits", 1, "of deals[]: the bits of the first digit"),))
     sizes = (

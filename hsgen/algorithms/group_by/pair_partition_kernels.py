@@ -92,7 +92,7 @@ def buckets(p: PairPartition) -> tuple[Kernel, ...]:
 
 
 def _bucket(p: PairPartition) -> Kernel:
-    """The kernel that sorts each bucket on chip, by bins.
+    """Return the kernel that sorts each bucket on chip, by bins.
 
     Bins are crowded if a bin has more keys than an eighth of the greatest bucket.  A bitonic network then sorts the
     bucket, which is faster than comparing the keys of such a bin with each other.
@@ -114,7 +114,7 @@ def _bucket(p: PairPartition) -> Kernel:
 
 
 def _table_bins(p: PairPartition) -> BinSort:
-    """The parameters of the sort by bins that puts the groups of a hash table in order."""
+    """Return the parameters of the sort by bins that puts the groups of a hash table in order."""
     table = p.shape.table
     items = (table.groups + table.work_group) // table.work_group
     shape = Bucket(work_group=table.work_group, items=items, bins=table.places)

@@ -84,7 +84,7 @@ def steps(p: PairPartition, most: int, keys: Binding, values: Binding) -> list[S
 
 
 def _buckets(p: PairPartition) -> Grid:
-    """The grid of the bucket sort, with at least one work-group for each bucket.
+    """Return the grid of the bucket sort, with at least one work-group for each bucket.
 
     The number of buckets is a power of two, and so large that the mean number of pairs per bucket is at most
     `bucket.limit`.  The mean is more than half of that limit, except with the least number of buckets.

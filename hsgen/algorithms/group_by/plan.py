@@ -48,7 +48,7 @@ def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Ker
 
 
 def _without_keys(after: Plan) -> list[Step]:
-    """The plan rows of the reduction for n = 0, with the caller's arrays as input, because scratch is then empty."""
+    """Return the plan rows of the reduction for n = 0, which reads the caller's arrays, because scratch is empty."""
     at_zero = (s for s in after.steps if s.guard.at_zero)
     return [replace(s, guard=replace(s.guard, min_n=0, max_n=0)) for s in at_zero]
 
@@ -95,7 +95,7 @@ def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
 
 
 def _tables(p: Params, least: int, top: int) -> list[Step]:
-    """The plan rows of the hash tables, for counts above `p.few.least` up to `top`.
+    """Return the plan rows of the hash tables, for counts above `p.few.least` up to `top`.
 
     The kernel of the first row clears `gate`.  The first row therefore runs for all counts above `least`, for which
     kernels read `gate`.

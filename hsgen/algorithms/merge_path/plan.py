@@ -45,7 +45,7 @@ def scratch(p: Params) -> Scratch:
 
 
 def _step(p: Params, kernel: Kernel) -> Step:
-    """The plan row of a kernel.  `split` has a lane for each tile, and one more for the end of the last tile."""
+    """Return the plan row of a kernel.  `split` has a lane for each tile, and one more for the end of the last tile."""
     first, splits = kernel.name == "begin", kernel.name == "split"
     few = {"merge_alone": (0, p.alone, alone(p).tile), "merge_ranges": (p.alone, p.ranged, of_ranges(p).tile)}
     above, most, tile = few.get(kernel.name, (0 if first else max(p.alone, p.ranged), MAX_N, p.tile))

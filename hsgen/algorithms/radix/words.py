@@ -142,7 +142,7 @@ def table_binding(p: Tile) -> Binding:
 
 
 def _slack(p: Tile) -> int:
-    """The bytes that the alignment of the second buffer of values to 1024 bytes may cost."""
+    """Return the bytes that the alignment of the second buffer of values to 1024 bytes may cost."""
     return 1024 if p.valued else 0
 
 

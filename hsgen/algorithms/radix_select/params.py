@@ -24,8 +24,10 @@ STATE = 8
 PICK, GATHERED, CROWDED = 3, 1, 1
 """The sizes of three arrays in local memory, in 32-bit words.
 
-`PICK`: `pick` has the bin of the k-th key, the number of keys before this bin, and the number of keys in it.
-`GATHERED`: `gathered_keys` has the number of gathered keys.  `CROWDED`: `crowded` has 1 if a bin is crowded."""
+`PICK` is the size of `pick`: the bin of the k-th key, the number of keys before this bin, and the number of keys in it.
+`GATHERED` is the size of `gathered_keys`: the number of gathered keys.  `CROWDED` is the size of `crowded`: 1 if a bin
+has more than `Params.crowd` keys.
+"""
 
 WHOLE = ("small_row", "middle_row", "long_row")
 """The names of the kernels that sort whole rows, from the shortest rows to the longest."""

@@ -20,9 +20,9 @@ REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """The variant of a kernel (see `hsgen.core.kernels.VARIANT`).
+    """The part of a kernel's template that depends on the values (see `hsgen.core.kernels.VARIANT`).
 
-    values: how the kernel reduces values; one variant is for keys without values.
+    values: the name of the macros that reduce values.  For keys without values, other macros reduce nothing.
     """
 
     values: str
@@ -113,12 +113,12 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def _clear(p: Params) -> Kernel:
-    """The kernel that reports 0 groups first, because no other kernel reports anything if a device-side count is 0."""
+    """Return the kernel that reports 0 groups first: if a device-side count is 0, no other kernel reports anything."""
     return _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,))
 
 
 def _sections(p: Params) -> tuple[Kernel, ...]:
-    """The kernels of a reduction by sections."""
+    """Return the kernels of a reduction by sections."""
     of_subgroups = ("subgroup_runs", "subgroup_starts", *(["subgroup_carries"] if p.valued else []))
     tile = (
         Array(name="keys", type="key", count=p.tile),

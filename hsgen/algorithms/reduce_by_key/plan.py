@@ -26,8 +26,8 @@ BOUND = {
 def plan(p: Params) -> Plan:
     """Return the launch plan.
 
-    If all keys fit one tile, also for n = 0, there is one launch.  More keys take two launches with sections, or three
-    with spans.  With a device-side count, the launch of `clear`, which reports 0 groups, comes first.
+    Up to a tile of keys, also for n = 0, there is one launch.  More keys take two launches with sections, or three with
+    spans.  With a device-side count, a launch of the kernel `clear`, which reports 0 groups, precedes them.
     """
     few = Guard(max_n=p.tile, at_zero=True)
     guards = {"clear": Guard(max_n=MAX_N, at_zero=True), "single": few}
@@ -54,7 +54,7 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch reads for `n` equal keys: a single group, so that almost nothing is stored."""
+    """Return the bytes that a launch reads for `n` equal keys, which are a single group: it stores almost nothing."""
     values = p.signature.value_bytes
     reads = {"single": p.key.bytes + values, "count": p.key.bytes, "write": p.key.bytes + values}
     reads["sections"] = p.key.bytes + values
@@ -62,7 +62,7 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
+    """Return the counts up to `greatest` at which the plan changes its launches, or a kernel its method.
 
     The counts are multiples of a tile, those that fill sections, and those that need the greatest number of spans.
     """
@@ -75,6 +75,8 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` for tests of bounds checks.
 
-    Their last keys are in the middle of each row of a tile, or are the items of one lane."""
+    There is a count for each row of a tile, at which only half of the lanes have a key in the row.  Further counts end
+    at each of the keys of the first two lanes.
+    """
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)} | set(range(2 * p.items))
     return [n for n in sorted(ends | {e + p.tile for e in ends}) if n <= greatest]

@@ -17,7 +17,7 @@ REDUCE_SCAN, LOOKBACK, SECTIONS, SERIAL = "reduce_scan", "lookback", "sections",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookBack:
-    """The variant of a kernel with look-back (see `hsgen.core.kernels.VARIANT`).
+    """The choice of code for a kernel with look-back (see `hsgen.core.kernels.VARIANT`).
 
     progress: how long a tile waits for an earlier tile: without a limit ("spinning"), or up to `spins` polls
     ("bounded").
@@ -28,7 +28,7 @@ class LookBack:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """The variant of a kernel with sections (see `hsgen.core.kernels.VARIANT`).
+    """The choice of code for a kernel with sections (see `hsgen.core.kernels.VARIANT`).
 
     tile: whether the tile is in registers, or in local memory.
     """
@@ -59,7 +59,7 @@ def _kernel(
 
 
 def _tile(p: Params) -> tuple[Array, ...]:
-    """The local arrays of a kernel that scans a tile: its rows, and for each column the sum before the tile."""
+    """Return the local arrays of a kernel that scans a tile: its rows, and for each column the sum before the tile."""
     return _keys("tile", p.work_group * p.pitch), _keys("bases", p.columns)
 
 
@@ -104,7 +104,7 @@ def begin(p: Params) -> Kernel:
 
 
 def lookback(p: Params) -> Kernel:
-    """Return the kernel of the coordination "lookback": sum a tile, look back for its prefix, and store the sums."""
+    """Return the kernel of the coordination "lookback": it sums a tile, looks back for its prefix, and stores sums."""
     summary, buffers = "scan a tile, look back, store", (SOURCE, DESTINATION, WORDS)
     data = LookBack(progress="scan/progress.j2:" + ("spinning" if p.forward_progress else "bounded"))
     if p.serial:
@@ -117,7 +117,7 @@ def lookback(p: Params) -> Kernel:
 
 
 def sections(p: Params) -> Kernel:
-    """Return the kernel of the coordination "sections": sum a tile, look back in its section, and store the sums."""
+    """Return the kernel of the coordination "sections": it sums a tile, looks back in its section, and stores sums."""
     arrays = (_keys("state_sums", p.subgroups * p.columns), word_array("ticket", 1))
     summary, buffers = "scan a tile, look back in its section, store", (SOURCE, DESTINATION, WORDS)
     return _by_subgroups(p, _kernel(p, SECTIONS, "sections", summary, buffers, arrays))

@@ -61,7 +61,7 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which other launches run, or a kernel takes another path.
+    """Return the counts up to `greatest` at which the plan changes its launches, or a kernel its method.
 
     The counts are multiples of a tile, and those that need the greatest number of work-groups.  Further counts fill a
     section, or the window of a look-back.
@@ -73,9 +73,9 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last element is in the middle of the lanes, one for each item of a tile.
+    """Return counts up to `greatest`, one for each element per lane: only about half of the lanes have this element.
 
-    The bounds check then excludes some lanes but not all.
+    The bounds check of the element then excludes the other lanes.
     """
     if p.serial:
         return []

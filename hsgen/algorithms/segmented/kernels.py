@@ -28,7 +28,7 @@ FILES = {
     "alone": "medium:",
     **dict.fromkeys(("count", "rows", "scatter", "copy"), "long:"),
 }
-"""The files of templates with several kernels, by kernel name.  Any other kernel has a file of its own."""
+"""The template files that contain several kernels, by kernel name.  Any other kernel has a file of its own."""
 
 
 def _array(name: str, count: int) -> Array:
@@ -75,14 +75,14 @@ def valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
 
 
 def _bounds(p: Params) -> tuple[Buffer, ...]:
-    """The buffer of segment starts and, if callers pass segment ends, the buffer of those."""
+    """Return the buffer of segment starts and, if callers pass segment ends, the buffer of those."""
     return (OFFSETS, STOPS) if p.signature.segment_ends else (OFFSETS,)
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that stores the number of segments in scratch, and clears the lengths of lists.
+    """Return the kernel that stores the number of segments in scratch, and sets the lengths of lists to 0.
 
-    If there are 0 segments, there is a single offset, which the kernel checks.
+    If there are 0 segments, the kernel also checks the only offset.
     """
     form, summary = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
@@ -118,7 +118,7 @@ def windows(p: Params) -> Kernel:
 
 
 def _marks(p: Params, count: int) -> tuple[Array, ...]:
-    """The local arrays that mark segment starts among `count` keys, and those that speed up searches for a mark.
+    """Return the local arrays that mark segment starts among `count` keys, and those that speed up searches for a mark.
 
     The array `marks` has one bit for each key, which is set if a segment starts at the key.
     """
@@ -128,14 +128,14 @@ def _marks(p: Params, count: int) -> tuple[Array, ...]:
 
 
 def _ranked(p: Params, name: str, summary: str) -> Kernel:
-    """The kernel `name` that sorts the short segments of a window by ranking the window's keys."""
+    """Return the kernel `name` that sorts the short segments of a window by ranking the window's keys."""
     shape, buffers = p.chip, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     assert isinstance(shape, ReduceScan)
     return ranking(_kernel(p, name, summary, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
 
 
 def _by_bins(p: Params, summary: str) -> Kernel:
-    """The kernel that sorts the short segments of a window by bins; a core must hold 1024 of its lanes."""
+    """Return the kernel that sorts the short segments of a window by bins; a core must hold 1024 of its lanes."""
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
     keys = (Array(name="tile", type="key", count=p.capacity), _array("bins", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))

@@ -74,7 +74,7 @@ def plan(p: Params) -> Plan:
 
 
 def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None = None, *, place: str = "any") -> Step:
-    """The plan row of a kernel that runs for more than `low` keys."""
+    """Return the plan row of a kernel that runs for more than `low` keys."""
     bound = {**_BOUND, "values_tmp": values_binding(p), "words": words_binding(p)}
     used = next(k for k in kernels(p) if k.name == kernel)
     return Step(
@@ -92,13 +92,13 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort takes another path, for one segment or several."""
+    """Return the counts up to `greatest` at which the sort changes its method, with one segment or several."""
     counts = {0, 1, greatest, p.small, p.window, p.tile, p.window + p.small, 2 * p.tile, p.chunk, 3 * p.chunk}
     return sorted(n for n in counts if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row."""
+    """Return counts up to `greatest`, one for each row of a tile: in this row, only half of the lanes have a key."""
     if p.serial:
         return []
     step = p.chip.subgroup if p.chip.subgroup > 1 else p.chip.work_group

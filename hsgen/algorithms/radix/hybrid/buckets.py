@@ -21,7 +21,7 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 CHIP = 1056
-"""The number of work-groups that sort buckets and pieces of keys without values after passes (`pieces`)."""
+"""The number of work-groups that sort buckets, and pieces of buckets, on chip after passes, for keys without values."""
 _GROUPS = 1024  # the most work-groups that count: more of them would wait for each other's atomic additions
 COUNT_MOST = 65535
 """The most keys of a bucket that is sorted by counting, because a counter has 16 bits."""
@@ -61,7 +61,8 @@ def least(p: Hybrid) -> int:
 def shared(p: Hybrid) -> int:
     """Return the number of highest bits that the keys of a bucket share, if buckets are sorted by counting; else 0.
 
-    Only if buckets are sorted by counting, this number is the same for all counts.
+    A sort by counting counts all other bits, so the number is the same for all counts.  Otherwise it depends on the
+    count (`widths`).
     """
     return p.key.bits - present(p.counting).bits if p.counted else 0
 
@@ -78,7 +79,10 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """The results of the functions `least`, `most` and so on, for the templates of buckets of keys without values."""
+    """Numbers derived from the parameters, for the templates of buckets of keys without values.
+
+    sampled: whether the sort takes a sample.  Each other field has the result of the function of the same name.
+    """
 
     least: int
     most: int
@@ -140,7 +144,8 @@ def kernel(
 def holding(kernel: Kernel, p: Hybrid) -> Kernel:
     """Return the kernel with `Kernel.resident` set so that the compiler gives each lane at most 64 registers.
 
-    The function is for kernels whose lanes hold their keys in registers.  If `p.resident` is 0, the compiler decides.
+    The function is for kernels whose lanes hold their keys in registers.  If `p.resident` is 0, `Kernel.resident` is
+    not set, and the compiler chooses the number of registers.
     """
     return replace(kernel, resident=max(1, LANES // kernel.work_group) if p.resident else 0)
 
@@ -170,7 +175,7 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """The kernel that sorts each bucket by bins and, unless `p.pieces`, the kernel for buckets with crowded bins.
+    """Return the kernel that sorts each bucket by bins and, unless `p.pieces`, one for buckets with crowded bins.
 
     With `p.pieces`, the kernel `range_sort` sorts buckets with crowded bins.
     """
@@ -194,7 +199,7 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
-    """The kernel that sorts each bucket by counting.
+    """Return the kernel that sorts each bucket by counting.
 
     Local memory holds the keys to store next, the counters (two in each word), and a list of long runs of equal keys.
     """

@@ -21,7 +21,10 @@ from hsgen.core.plan import BitRange, Grid, Step, fixed
 
 @dataclass(frozen=True, slots=True)
 class KeyBuckets(Stage):
-    """The stage of the parameters `p.partition`, `p.bucket` and `p.counting`."""
+    """The stage that partitions keys without values into buckets and sorts each bucket on chip.
+
+    Its parameters are `p.partition`, `p.bucket` and `p.counting`.
+    """
 
     @property
     def span(self) -> tuple[int, int]:
@@ -33,7 +36,7 @@ class KeyBuckets(Stage):
         return (*partition.kernels(self.p), *self._buckets())
 
     def _buckets(self) -> tuple[Kernel, ...]:
-        """The kernel that sorts buckets and, in some sorts, a second kernel for buckets with crowded bins.
+        """Return the kernel that sorts buckets and, in some sorts, a second kernel for buckets with crowded bins.
 
         There is no second kernel with `p.counted` or `p.pieces`.
         """
@@ -53,12 +56,12 @@ class KeyBuckets(Stage):
 
         first = partition.begin(p)
         if not p.looks_back and p.signature.bit_range:
-            # this row also runs in sorts by fewer bits: the kernel then sets the flags so that all passes run
+            # this row also runs if a call sorts by a bit range: the kernel then sets flags so that all passes run
             launches = [launch(first, bound, low, high, fixed(1), BitRange())]
         else:
             launches = rows(first)
         tile, more = buckets.tile(p), 1 if p.pieces else 0
-        # each value of the first digit has tiles of its own, of which the last may be partial
+        # the keys with one value of the first digit have tiles of their own, of which the last may be partial
         second = grid(Grid(add=p.partition_radix * tile, div=tile))
         launches += rows(
             partition.histogram(p), grid(Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more))
@@ -73,11 +76,11 @@ class KeyBuckets(Stage):
         return launches
 
     def _bucket_grids(self) -> list[list[Span]]:
-        """The grids of the kernels that sort buckets: a list of grids for each kernel.
+        """Return the grids of the kernels that sort buckets: a list of grids for each kernel.
 
-        The first kernel has one grid for each number of buckets, so that no work-group is without a bucket.  A
-        work-group without a bucket takes 2.4 ns, which matters because a bucket sort is short.  If a sample has doubled
-        the number of buckets, each work-group sorts two.
+        The first kernel has one grid for each number of buckets, so that every work-group has a bucket.  A work-group
+        without a bucket takes 2.4 ns, which matters because the sort of a bucket is short.  If a sample has doubled the
+        number of buckets, each work-group sorts two.
         """
         p, most = self.p, self.span[1]
         if p.counted:
@@ -124,9 +127,9 @@ class KeyBuckets(Stage):
         yield from shapes or [*self._counts(tiles, bucket)] or self._counting(device)
 
     def _counts(self, tiles: Partition, bucket: Bucket) -> Iterator[Problem]:
-        """The problems of `partition.above`, and of the number of buckets.
+        """Yield the problems of `partition.above`, and of the number of buckets.
 
-        The list of buckets takes the region of the fallback's tile states, which must suffice for all buckets.
+        The list of buckets lies in the scratch for the tile states of the fallback, which must suffice for all buckets.
         """
         p, limit, least = self.p, bucket.limit, self.span[0]
         if p.key.bytes < 4:

@@ -57,7 +57,7 @@ class PairBuckets(Stage):
         if p.waitless:
             begin = pair_passes.begin(p)
             if p.signature.bit_range:
-                # this row also runs in sorts by fewer bits: the kernel then sets the status so that all passes run
+                # this row also runs if a call sorts by a bit range: the kernel then lets all passes of the fallback run
                 launches.append(launch(begin, bound, low, high, fixed(1), BitRange()))
             else:
                 launches += rows(begin, fixed(1))
@@ -76,8 +76,8 @@ class PairBuckets(Stage):
     def moved(self, step: Step, n: int) -> int | None:
         """Return the bytes that a launch moves for `n` pairs, if every bucket fits a work-group.
 
-        The passes after the buckets then move nothing.  A row of a pass before the buckets has the guard range "whole";
-        a row of a pass after the buckets has another range.
+        The passes of the fallback, which follow the buckets, then move nothing.  The plan rows of the two passes before
+        the buckets have the guard range "whole", those of the fallback another range.
         """
         if not self.serves(n):
             return None
@@ -120,7 +120,7 @@ def test_counts(p: Hybrid) -> Iterator[int]:
 
 
 def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
-    """The plan rows of pass `number`, which runs before the buckets, for counts above `low` up to `high`."""
+    """Return the plan rows of pass `number`, which runs before the buckets, for counts above `low` up to `high`."""
     if p.looks_back:
         return onesweep.sweeps(p, number, low, high, "whole")
     rows = [replace(s, guard=s.guard.within(low, high)) for s in reduce_scan.counted(p, number, DIRECT)]
@@ -138,10 +138,10 @@ def _sizes(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
 
 
 def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
-    """The problems of counts and of local memory.
+    """Yield the problems of counts and of local memory.
 
-    In the bucket sort, the slot replaces the highest bits of each key.  The keys of a bucket must therefore share at
-    least as many highest bits as a slot has.
+    In the bucket sort, the *slot*, the position of a pair in its bucket, replaces the highest bits of each key.  The
+    keys of a bucket must therefore share at least as many highest bits as a slot has.
     """
     count = len(p.digits)
     need = bucket.size * (p.key.held + 4) + NEAR * p.key.held + 4 * bucket.bins + 8 * bucket.work_group + 24

@@ -50,9 +50,10 @@ def most(p: Hybrid) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PairPartition(Stage):
-    """The stage of the parameter `p.pair_partition`.
+    """The stage that partitions small counts of pairs into buckets in one launch, and sorts each bucket on chip.
 
-    The bucket sort has the lanes and the items of `p.pair_bucket`.
+    The parameters of the partition are `p.pair_partition`.  The bucket sort has the lanes and the items of
+    `p.pair_bucket`.
     """
 
     @property
@@ -67,9 +68,10 @@ class PairPartition(Stage):
     def steps(self) -> list[Step]:
         """Return the plan rows of this stage.
 
-        The first row runs in every sort.  Its kernel sets the status to `Status.fallback`.  The kernel that partitions
-        the pairs changes the status to `Status.partitioned`.  The other rows run only in out-of-place sorts by all
-        bits: in place, the sort of a bucket would overwrite values that the sort of another bucket has yet to read.
+        The first row runs in every sort.  Its kernel sets the status (`hsgen.algorithms.radix.hybrid.pairs.Status`) to
+        `fallback`.  The kernel that partitions the pairs changes the status to `partitioned`.  The other rows run only
+        in out-of-place sorts by all bits: in place, the sort of a bucket would overwrite values that the sort of
+        another bucket has yet to read.
         """
         p, (low, high) = self.p, self.span
         bound = {**BOUND, PAIRS.name: OTHER, "words": words_binding(p)}
@@ -80,7 +82,7 @@ class PairPartition(Stage):
         return rows
 
     def _bucket_grids(self) -> list[Span]:
-        """The grids of the bucket sort: one grid for each number of buckets, as in `stage.numbered`."""
+        """Return the grids of the bucket sort: one grid for each number of buckets, as in `stage.numbered`."""
         p, limit = self.p, pairs.limit(self.p)
         if p.signature.device_count:
             return [(0, most(p), Grid(add=-1, div=limit, mul=2, cap=p.pair_partition_radix))]
@@ -105,7 +107,7 @@ class PairPartition(Stage):
     def test_counts(self) -> Iterator[int]:
         """Yield the count above which pairs are partitioned, and further counts for which the stage runs.
 
-        Above such a count, there are twice as many buckets; or the count is 1, 2 or 3 full tiles.
+        These are the counts above which there are twice as many buckets, and those of 1, 2 and 3 full tiles.
         """
         p = self.p
         yield least(p)
@@ -132,7 +134,7 @@ class PairPartition(Stage):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases(Body):
-    """The variants of the kernels of this stage (see `hsgen.algorithms.radix.phases`).
+    """The choice of code for the phases of this stage's kernels (see `hsgen.algorithms.radix.phases`).
 
     buckets: how a kernel computes the number of highest bits that the keys of a bucket share.
     """
@@ -143,7 +145,7 @@ class Phases(Body):
 def _partition(
     p: Hybrid, name: str, macro: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, sums: bool = False
 ) -> Kernel:
-    """A kernel whose template is the macro `macro` of pair_partition.j2.
+    """Return a kernel whose template is the macro `macro` of pair_partition.j2.
 
     sums: whether the lanes of the kernel compute prefix sums, by subgroup operations.
     """
@@ -180,8 +182,8 @@ def partition(p: Hybrid) -> Kernel:
 def bucket(p: Hybrid) -> Kernel:
     """Return the kernel that sorts each bucket, with the lanes and the items of `p.pair_bucket`.
 
-    Bins are crowded if a bin has more keys than an eighth of the capacity of a bucket.  The kernel then sorts the
-    bucket by a bitonic network, which is faster than comparing the keys of such a bin with each other.
+    If a bin has more keys than an eighth of the capacity of a bucket, the kernel sorts the bucket by a bitonic network,
+    which is faster than a comparison of all keys in the bin with each other.
     """
     pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
     shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.pair_partition).bins)
@@ -206,7 +208,7 @@ def _kernel(
     template: str,
     sums: bool,
 ) -> Kernel:
-    """A kernel of this stage; its work-groups have `lanes` lanes.
+    """Return a kernel of this stage; its work-groups have `lanes` lanes.
 
     sums: whether the lanes compute prefix sums, by subgroup operations.
     """
@@ -225,7 +227,7 @@ def _kernel(
 
 
 def _bins(tiles: stages.PairPartition, bucket: PairBucket) -> Iterator[Problem]:
-    """The problems of `pair_partition.bins`: all lanes of a work-group must have the same number of bins to scan."""
+    """Yield the problems of `pair_partition.bins`: every lane of a work-group must scan the same number of bins."""
     if tiles.bins % bucket.work_group or tiles.bins & tiles.bins - 1 or tiles.bins > 65536:
         problem = f"{tiles.bins} bins are no power of two that {bucket.work_group} lanes share out"
         yield "pair_partition.bins", problem, "give a multiple of these lanes, up to 65536"

@@ -20,21 +20,23 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 BOUNDS = Buffer(name="bounds", type="u32")
-"""The buffer of the starts of buckets and of the list of crowded buckets; it is the second buffer of values in scratch.
+"""The buffer with the start of each bucket, then the list of crowded buckets, whose bins have too many keys.
+
+It takes the place of the second buffer of values in scratch.
 """
 _PAIRS = (DESTINATION, VALUES_OUT, BOUNDS, WORDS)
 _SETS = 4
-"""Number of copies of each counter in a work-group that counts the highest digit.
+"""The number of copies of each counter in a work-group that counts the highest digit.
 
 With several copies, fewer lanes wait for the same counter if many keys have the same digit.
 """
 _BYTES = 64
-"""Bytes of keys that a lane loads at once before it counts the first of them."""
+"""The bytes of keys that a lane loads before it counts the first of these keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairPasses(Body):
-    """The variants of the kernels of this module (see `hsgen.algorithms.radix.phases`).
+    """The choice of code for the phases of this module's kernels (see `hsgen.algorithms.radix.phases`).
 
     buckets: how a kernel computes the number of highest bits that the keys of a bucket share.
     counters: the counters, if the kernel counts a digit; else None.
@@ -53,7 +55,7 @@ def _kernel(
     arrays: tuple[Array, ...] = (),
     counters: Counters | None = None,
 ) -> Kernel:
-    """A kernel whose template is the macro `macro` of pair_passes.j2."""
+    """Return a kernel whose template is the macro `macro` of pair_passes.j2."""
     return pairs.kernel(p, PairPasses(counters=counters), name, summary, buffers, arrays, f"pair_passes:{macro}")
 
 

@@ -45,8 +45,8 @@ SLACK = 15
 class Status:
     """The values of the word `pair_status` in scratch.
 
-    0: the pairs go through buckets, as far as kernels know by now.
-    uneven: the pairs do not go through buckets, for example because a bucket would be too large.  If the fallback uses
+    0: no kernel so far has found a reason not to sort the pairs by buckets.
+    uneven: buckets do not sort the pairs, for example because a bucket would have too many.  If the fallback uses
     look-back, the word is always 0 or `uneven`.
     sorted: the bucket sort has sorted the pairs.
     fallback: the fallback sorts the pairs, by passes over all digits.
@@ -146,10 +146,10 @@ _ANY = PairBucket(work_group=1, items=1, bins=1)
 
 
 def common(p: Hybrid) -> Hybrid:
-    """Return the parameters with a dummy `pair_bucket`, if there is one, and without `pair_partition`.
+    """Return `p` without `pair_partition`, and with a dummy in place of `pair_bucket`, if it has one.
 
-    Kernels whose text does not depend on the size of buckets have the result as `Kernel.common`.  Sorts that differ
-    only in this size therefore share their text.
+    The result is `Kernel.common` of kernels whose text does not depend on the size of buckets.  Sorts that differ only
+    in this size therefore share the text of these kernels.
     """
     return replace(p, pair_bucket=p.pair_bucket and _ANY, pair_partition=None)
 

@@ -21,13 +21,13 @@ PARTITIONED = Buffer(name="partitioned")
 _READ = replace(PARTITIONED, read_only=True)
 _FOLDER, _VARIANTS, _SAMPLED = "radix/hybrid/", "radix/hybrid/variants.j2:", "radix/hybrid/sampled_begin"
 _FIRST_SETS, _SECOND_SETS = 4, 2
-"""Number of copies of each counter in a work-group that counts the first digit, and the second digit.
+"""The number of copies of each counter in a work-group: for the count of the first digit, and of the second.
 
-With several copies, fewer lanes wait for the same counter.  The first digit has more, because many keys may have the
-same first digit.
+With several copies, fewer lanes wait for the same counter.  There are more for the first digit, because many keys may
+have the same first digit.
 """
 _FIRST_BYTES, _SECOND_BYTES = 64, 32
-"""Bytes of keys that a lane loads at once, before it counts the first of them: for the first and the second digit."""
+"""The bytes of keys that a lane loads before it counts the first of these keys: for the first, and the second digit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +48,13 @@ class Counters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partitioning(Body):
-    """The variants of the kernels of the partitions (see `hsgen.algorithms.radix.phases`), and derived numbers.
+    """The choice of code for the kernels of the partitions (see `hsgen.algorithms.radix.phases`), and derived numbers.
 
-    buckets: how a kernel computes the number of bits of the number of a bucket.
+    buckets: how a kernel computes how many bits the number of a bucket has.
     width: whether indices have 32 or 64 bits.
     order_check: whether the first histogram kernel also checks if the keys are in order already.  With a sample, the
-    kernel checks instead if keys lie outside of the range of the sample.
-    sample: whether one more work-group of the first histogram kernel compares a sample of the keys.
+    kernel checks instead whether a key lies outside the range of the sampled keys.
+    sample: whether the first histogram kernel has an additional work-group, which compares the keys of a sample.
     groups: the greatest number of work-groups that count the first digit, without the one for the sample.
     capacity: the most keys that a bucket may have.
     counters: the counters, if the kernel counts a digit; else None.
@@ -83,7 +83,7 @@ def _data(p: Hybrid, counters: Counters | None = None) -> Partitioning:
 
 
 def _counters(p: Hybrid, sets: int, load: int) -> Counters:
-    """The counters of a work-group that partitions, with `sets` copies; a lane loads `load` bytes of keys at once."""
+    """Return the counters of a work-group that partitions: `sets` copies; a lane loads `load` bytes of keys at once."""
     tiles = present(p.partition)
     at_once = min(load // p.key.bytes, tiles.items)
     return Counters(radix=p.partition_radix, lanes=tiles.work_group, sets=sets, at_once=at_once)
@@ -98,7 +98,7 @@ def _kernel(
     arrays: tuple[Array, ...] = (),
     counters: Counters | None = None,
 ) -> Kernel:
-    """A kernel whose template is the macro `macro` of partition.j2."""
+    """Return a kernel whose template is the macro `macro` of partition.j2."""
     template = f"{_FOLDER}partition:{macro}"
     kernel = buckets.kernel(p, name, summary, present(p.partition), buffers, arrays, template=template)
     return replace(kernel, data=_data(p, counters))
@@ -124,7 +124,7 @@ def begin(p: Hybrid) -> Kernel:
 
 
 def histogram(p: Hybrid) -> Kernel:
-    """Return the kernel that counts the first digit.  With a sample, one more work-group compares the sampled keys."""
+    """Return the kernel that counts the first digit.  With a sample, an additional work-group compares its keys."""
     counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
     words = max(p.partition_radix * counters.sets, sampling(p) if p.pieces else 0)
     arrays = (word_array("counts", words), *order_flag(p))
@@ -132,7 +132,7 @@ def histogram(p: Hybrid) -> Kernel:
 
 
 def _sums(p: Hybrid) -> tuple[Array, ...]:
-    """The local arrays that a prefix sum over the lanes of a work-group needs."""
+    """Return the local arrays that a prefix sum over the lanes of a work-group needs."""
     return sums(present(p.partition).work_group, p.subgroup)
 
 
@@ -145,7 +145,7 @@ def starts(p: Hybrid) -> Kernel:
 
 
 def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
-    """The kernel with the local arrays that a work-group needs to partition a tile, and with the arrays `more`."""
+    """Return the kernel with the local arrays that a work-group needs to partition a tile, and those in `more`."""
     arrays = (
         Array(name="tile", type="key", count=buckets.tile(p)),
         word_array("counts", p.partition_radix),

@@ -1,13 +1,13 @@
 """The stage with a sample: passes by some of the highest digits, then a sort of buckets, or of pieces of buckets.
 
 The stage `pair_buckets` always runs passes by two digits, and passes by all digits if a bucket is too large.  In this
-stage, a kernel chooses the digits of the passes by a sample of the keys: 2 to 4 of the highest digits in which keys
-differ (2 to 5 for pairs), or all digits.
+stage, a kernel looks at a sample of the keys to choose the digits of the passes: 2 to 4 of the highest digits in which
+keys differ (2 to 5 for pairs), or all digits.
 
 A bucket with more keys than a work-group holds is cut into *pieces*.  A cut lies between adjacent keys that differ in
-the digits of the passes.  A *range* is a bucket or a piece.  A work-group sorts a range on chip.  If the range has too
-many keys, or if its keys crowd bins, a later launch sorts the range in global memory.  The later launch first checks
-whether the range is in order already, as a range of equal keys is.
+the digits of the passes.  A *range* is a bucket or a piece.  A work-group sorts a range on chip, by bins.  If the range
+has more keys than a work-group holds, or if a bin has too many keys, a later launch sorts the range in global memory.
+The later launch first checks whether the range is in order already, as a range of equal keys is.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def most(p: Hybrid) -> int:
 def sizes(p: Hybrid) -> int:
     """Return the argument of the kernel `choose`: it holds `limit(p)` and `capacity(p)`.
 
-    The lowest `pairs.SLACK` bits are the limit.  The next five bits are the capacity less the limit, in 128ths of the
-    limit, at most 31.
+    The lowest `pairs.SLACK` bits are the limit.  The next five bits say how much the capacity exceeds the limit, in
+    128ths of the limit, at most 31.
     """
     return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << pairs.SLACK
 
@@ -115,7 +115,7 @@ def parts(p: Hybrid) -> Kernels:
 
 
 def _key_sort(p: Hybrid) -> Kernel:
-    """The kernel that sorts buckets of keys without values."""
+    """Return the kernel that sorts buckets of keys without values."""
     return buckets.kernels(p, rank_arrays(buckets.rest(p)))[0]
 
 
@@ -138,7 +138,7 @@ class Pieces(Stage):
         return (*first, *([each.sort] if self.p.has_pair_buckets else []), replace(each.settle, common=common))
 
     def steps(self, low: int, high: int) -> tuple[list[Step], list[Step]]:
-        """Return two lists of plan rows: those before the passes, and those after the passes.
+        """Return the plan rows of this stage before the passes, and those after the passes, as two lists.
 
         The rows run for counts above `low` up to `high`, in sorts by all bits.
         """
@@ -161,9 +161,9 @@ class Pieces(Stage):
         return launched(parts(self.p).settle, rows.bound(self.p), [(0, high, fixed(groups(self.p)))], low, high)
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes that a launch moves for `n` keys, if every bucket of two digits fits a work-group.
+        """Return the bytes that a launch moves for `n` keys, if every bucket after two digits fits a work-group.
 
-        Keys without values are then sorted before this stage, by partitions and buckets.  The launches of this stage
+        Keys without values are then sorted before this stage, by partitions and buckets, so the launches of this stage
         move 0 bytes.
         """
         p, count = self.p, 1 << pairs.bits(self.p, n) if self.p.has_pair_buckets else 0

@@ -25,7 +25,7 @@ def keys(values: int) -> Sizes:
 
 
 def sampled_keys(words: int) -> Sizes:
-    """Return the regions for what a sample chooses in sorts of keys without values, of `words` words each."""
+    """Return the regions in which a sample's results lie, in sorts of keys without values; each has `words` words."""
     return (
         ("bucket_bits", 1, "the bits of the number of a bucket; 0: the fallback sorts all keys"),
         ("bucket_low_bit", 1, "the lowest of these bits, in a key less the base"),
@@ -38,7 +38,7 @@ def sampled_keys(words: int) -> Sizes:
 
 
 def pairs(digits: int, *, counter: bool) -> Sizes:
-    """Return the regions for buckets of pairs (keys with values), or for buckets after passes.
+    """Return the regions for buckets of pairs (keys with values), and for buckets of keys after passes.
 
     digits: the number of digits of a key.
     counter: whether the counter of crowded buckets is one of these regions.  False if the regions of `keys` have it.

@@ -1,7 +1,8 @@
-"""The base class of the stages with buckets in a hybrid sort, and functions that build their plan rows.
+"""The base class of stages in a hybrid sort, and functions that build the plan rows of stages.
 
-A stage tries to sort the keys by buckets.  If a bucket has more keys than a work-group holds, the fallback sorts the
-keys instead.
+A *stage* brings keys into buckets, each of which a work-group sorts on chip.  A hybrid sort has one stage for keys
+without values, and others for pairs (keys with values).  If a bucket has more keys than a work-group holds, the
+*fallback* sorts the keys instead, by passes over all digits.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ Span = tuple[int, int, Grid]
 
 @dataclass(frozen=True, slots=True)
 class Stage(ABC):
-    """A stage with buckets: its kernels, the bytes that its launches move, and its constraints.
+    """A stage: its kernels, the bytes that its launches move, and checks of its parameters.
 
-    p: the parameters of the sort.  If they do not state this stage, only `problems` may be called.
+    p: the parameters of the sort.  If they have no parameters for this stage, only `problems` may be called.
     """
 
     p: Hybrid
@@ -43,12 +44,12 @@ class Stage(ABC):
     def moved(self, step: Step, n: int) -> int | None:
         """Return the bytes that a launch reads and writes for `n` keys, if every bucket fits a work-group.
 
-        None means that this stage neither has the launch nor makes it unnecessary.
+        None means that the launch neither belongs to this stage nor becomes unnecessary by it.
         """
 
     @abstractmethod
     def test_counts(self) -> Iterator[int]:
-        """Yield the counts at which the stage has other launches, or its launches do other work."""
+        """Yield the counts at which the launches of the stage, or their grids, change."""
 
     @abstractmethod
     def problems(self, device: Device) -> Iterator[Problem]:
@@ -87,8 +88,9 @@ def launched(
 def numbered(limit: int, bits: int, *, device_count: bool) -> list[Span]:
     """Return the grids of a kernel in which each work-group sorts one bucket.
 
-    For n keys, there are 2^b buckets, with the least b for which n / 2^b is at most `limit`.  Each b has a grid of its
-    own.  With a device-side count, one grid has enough work-groups for any count up to the capacity.
+    For n keys, there are 2^b buckets, where b is the least number for which n / 2^b is at most `limit`.  The list has a
+    grid for each b.  With a device-side count, it has one grid, with enough work-groups for any count up to the
+    capacity.
     limit: the greatest mean number of keys per bucket.
     bits: the greatest b.
     """

@@ -100,7 +100,7 @@ def bucket(p: Partition) -> Kernel:
 
 
 def _bins(p: Partition) -> BinSort:
-    """The parameters of the sort by bins of a bucket, which is stable if the sort has values."""
+    """Return the parameters of the sort by bins of a bucket, which is stable if the sort has values."""
     if not p.valued:
         return BinSort(shape=present(p.bucket), subgroup=p.subgroup, key=p.key, load="at_once")
     return StableBinSort(

@@ -12,17 +12,17 @@ from hsgen.core.regions import Region, placed
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
-"""Bits of the digits by which a work-group sorts a bucket with crowded bins.
+"""The bits of the digits by which a work-group sorts a bucket in passes, if too many keys share a bin.
 
-There are so few that the counters of the digits fit local memory next to the keys.
+The digits are so narrow that their counters fit local memory next to the keys.
 """
 FOLD = 64
-"""The greatest number of work-groups without a separate launch of the scan.
+"""The greatest number of work-groups whose histograms need no launch of their own for the scan.
 
 Up to this number, each work-group of the partition adds up the histograms of all work-groups itself.
 """
 COLUMNS = 16
-"""The number of digit values whose counts a work-group of the scan takes, if it has at least as many lanes."""
+"""The number of digit values whose counts a work-group of the scan kernel scans, if it has at least as many lanes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Partition(Ranked):
 
     @property
     def partitioned(self) -> bool:
-        """Whether buckets are tried: in sorts by all bits, if keys have at least 4 bytes and two digits."""
+        """Whether the sort first tries buckets: it does so in sorts by all bits of keys with 4 or 8 bytes."""
         return (self.begin, self.end) == (0, None) and len(self.digits) > 1 and self.key.bytes >= 4
 
     @property
@@ -94,7 +94,7 @@ def chip(p: Partition) -> Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """The regions of scratch, for P passes and D values of a digit.  The function `words` says what each region holds.
+    """The regions of scratch, for P passes and D values of a digit.  The texts in `words` say what each region holds.
 
     fallback: 1 word.
     ticket: 1 word.
@@ -133,5 +133,5 @@ def words(p: Partition) -> Words:
 
 
 def columns(p: Partition) -> int:
-    """Return the number of digit values whose counts one work-group of the scan takes."""
+    """Return the number of digit values whose counts one work-group of the scan kernel scans."""
     return min(COLUMNS, p.radix, 1 << p.work_group.bit_length() - 1)

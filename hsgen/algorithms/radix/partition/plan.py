@@ -28,7 +28,7 @@ def plan(p: Partition) -> Plan:
 
 
 def _scratch(p: Partition) -> Scratch:
-    """The size of scratch: second buffers, the regions, and a table with a row of counts or states for each tile."""
+    """Return the size of scratch: second buffers, regions, and a table with a row of counts or states for each tile."""
     unit = min(p.tile, passing(p).tile)
     rule = ScratchRule(
         min_n=p.alone,
@@ -58,7 +58,7 @@ def moved(p: Partition, step: Step, n: int) -> int:
 
 
 def test_counts(p: Partition, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the launches or their work change."""
+    """Return the counts at which the launches or their grids change; some may exceed `greatest`."""
     bounds = {FOLD * p.tile, most(p)} if p.partitioned else set()
     tiles = rows.test_counts(p, greatest) | rows.test_counts(passing(p), greatest)
     return tiles | {n + more for n in bounds for more in (0, 1)}

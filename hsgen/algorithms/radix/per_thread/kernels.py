@@ -21,7 +21,7 @@ def _local(p: PerThread, count: int) -> tuple[Array, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walk(Body):
-    """The variants of the kernels `count` and `scatter` (see `hsgen.algorithms.radix.phases`).
+    """The choice of code for the phases of `count` and `scatter` (see `hsgen.algorithms.radix.phases`).
 
     order: whether the first pass checks if the keys are in order already, and which lanes evaluate the check.
     table: whether a row of the table of histograms has the counts of a chunk, or those of a digit.
@@ -35,7 +35,7 @@ class Walk(Body):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alone(Body):
-    """The variants of the kernel in which one work-group sorts a small count.
+    """The choice of code for the phases of the kernel in which one work-group sorts a small count.
 
     scan: whether the work-group that scans the counts has one lane, or several.
     values: whether the compact kernel moves keys only, or keys and values.
@@ -46,7 +46,7 @@ class Alone(Body):
 
 
 def _walk(p: PerThread) -> Walk:
-    """The variants of the kernels of a pass."""
+    """Return the choice of code for the kernels of a pass."""
     order = "order_alone" if p.folded else "order_together"
     return Walk(
         order=f"{_SERIAL}:{order if p.sorted_exit else 'any_order'}",
@@ -55,7 +55,7 @@ def _walk(p: PerThread) -> Walk:
 
 
 def _alone_phases(p: PerThread) -> Alone:
-    """The variants of the kernel in which one work-group sorts a small count."""
+    """Return the choice of code for the kernel in which one work-group sorts a small count."""
     return Alone(
         scan=f"{_SERIAL}:" + ("alone" if p.work_group == 1 else "together"),
         values=f"{_SERIAL}:" + ("compact_pairs" if p.valued else "compact_keys"),
@@ -65,7 +65,7 @@ def _alone_phases(p: PerThread) -> Alone:
 def _walking(
     p: PerThread, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
-    """A kernel of the template `serial` (chunks of lanes) or `simd` (chunks of subgroups)."""
+    """Return a kernel of the template `serial` (chunks of lanes) or `simd` (chunks of subgroups)."""
     file = "serial" if p.subgroup == 1 else "simd"
     kernel = plain(p, name, summary, buffers, arrays, template=f"radix/per_thread/{file}:{name}")
     return replace(kernel, subgroup=p.subgroup, ballot=p.subgroup > 1, data=_walk(p))

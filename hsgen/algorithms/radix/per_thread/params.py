@@ -41,9 +41,9 @@ class PerThread(Tile):
     single lane needs no barrier, which suits devices that run lanes one after another.
     loads: the number of keys that a lane loads at once before it counts or stores the first of them.  None means 8 if
     the work-group is a single lane, else 2.
-    compact: whether kernel text is chosen for short compilation.  Counters then lie in scratch, not in local memory:
-    WebGPU clears local memory, and some compilers take time in proportion to its size.  A single lane sorts small
-    counts.  All of its passes move keys between two halves of scratch, so one loop runs them all.
+    compact: whether kernel text is chosen that compiles in less time.  Counters then lie in scratch, not in local
+    memory: WebGPU clears local memory, for which some compilers take time in proportion to its size.  A single lane
+    sorts small counts.  All of its passes move keys between two halves of scratch, so one loop runs all passes.
     sorted_exit: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
