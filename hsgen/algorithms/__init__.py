@@ -162,7 +162,7 @@ def operation(label: str) -> Operation:
 def listed(package: str, names: Iterable[str]) -> dict[str, str]:
     """Return the full names of the modules in another package that belong to algorithms, by algorithm name.
 
-    Such a module has the name that the module of the algorithm has here.  Algorithms without one are omitted.
+    The module of an algorithm in that package has the name that it has here.  Algorithms without one are omitted.
     package: the full name of the other package, such as "hsgen.tools.report.shapes".
     names: the algorithms to look for.
     """

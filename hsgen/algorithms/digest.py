@@ -102,8 +102,8 @@ class Params:
 class Hashed:
     """The part of a kernel's template that depends on the kind of values (`hsgen.core.kernels.VARIANT`).
 
-    values: the name of a set of macros.  There is one for values in a buffer, one for values packed below the keys, one
-    for indices as values, and one for keys without values.
+    values: the name of a set of macros.  There are four sets: for values in a buffer, for values packed below the keys,
+    for indices as values, and for keys without values.
     """
 
     values: str

@@ -87,7 +87,7 @@ def whole_keys(keys: Keys, sort: Sort, options: Options) -> Keys | None:
 def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
     """Return the report of run boundaries, shape (runs + 1,).
 
-    It consists of the number of runs of equal keys, then the index of each run's first key, in ascending order.
+    The report consists of the number of runs of equal keys, then the index of each run's first key, in ascending order.
 
     keys: the sorted keys.
     shift: the number of low bits of keys that comparisons ignore.

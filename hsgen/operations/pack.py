@@ -193,7 +193,7 @@ class _Pack(Operation):
     def inputs(self, sort: Sort) -> Mapping[str, int]:
         """Return the bytes per row of each column's buffer: `ITEM`.
 
-        This suffices for arrays, and for more than `MANY` rows in records; `least_input` suffices for fewer rows.
+        `ITEM` suffices for arrays, and for more than `MANY` rows in records; `least_input` suffices for fewer rows.
         """
         return dict.fromkeys(ROLES, ITEM)
 

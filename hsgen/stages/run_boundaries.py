@@ -6,8 +6,8 @@ the report.  For more keys, a first kernel marks the run boundaries in a bitmap 
 counts the boundaries that each work-group finds.  A second kernel scans these counts.  A third kernel converts the
 bitmap to indices.  The bitmap reuses scratch that the sort no longer needs.
 
-Two keys belong to the same run if they differ only in bits below bit `shift`.  Keys of all types and orders are
-compared without the key transform, because it does not change whether two keys differ in bit `shift` or a higher bit.
+Two adjacent keys belong to the same run if they differ only in bits below bit `shift`.  Keys of all types and orders
+are compared without the key transform.  The transform does not change whether two keys differ in bit `shift` or above.
 """
 
 from __future__ import annotations
@@ -181,8 +181,7 @@ def _kernels(parts: tuple[Part, ...], tiling: Shape) -> tuple[Kernel, ...]:
 def _arrays(name: str, tiling: Shape) -> tuple[Array, ...]:
     """Return the local arrays of a kernel.
 
-    If work-groups have a single lane, the last kernel has the array `table`, in which it looks up the set bits of each
-    of the 256 possible bytes.
+    If work-groups have a single lane, the last kernel looks up the set bits of a byte in the array `table`.
     """
     if tiling.serial:
         return (Array(name="table", type="u32", count=256),) if name == NAMES[3] else ()

@@ -1,9 +1,9 @@
 """Bitonic merge sort after HotSort (A. MacKinnon).
 
 A work-group sorts a block of keys, which becomes a sorted *run*.  Each *level* of the sort then merges pairs of runs by
-a bitonic network.  A *stage* of the network compares each key with one other key.  These kernels run the stages:
-- a *flip merge* runs the first stages.  It begins with the *flip stage*, which compares each key of one run with the
-  key at the mirrored position of the other run.
+a bitonic network.  A *stage* of the network compares each key with one other key.  Three kernels run the stages:
+- A *flip merge* runs the first stages.  The very first is the *flip stage*.  There, each key of one run is compared
+  with the key at the mirrored position of the other run.
 - *Half merges* run further stages.  A *half stage* compares keys at a fixed distance, which halves from stage to stage.
 - The *clean* runs the last stages, within chunks that fit local memory.
 

@@ -60,8 +60,8 @@ class LoopedBlock(BlockSort):
 
     lanes: the numbers of lanes whose columns a merge joins, if each of these merges has separate code with constant
     masks for exchanges between lanes.  If `lanes` is empty, the same code with variable masks runs all of these merges.
-    On Intel's CPU runtime, variable masks make blocks of u64 keys on 8 lanes 7 % slower, and blocks of u32 keys or of
-    pairs on 16 lanes 5 to 7 % faster.
+    On Intel's CPU runtime, variable masks make blocks of u64 keys on 8 lanes 7 % slower.  The same masks make blocks of
+    u32 keys or of pairs on 16 lanes 5 to 7 % faster.
     """
 
     least: int

@@ -12,7 +12,7 @@ from hsgen.core.networks import bitonic_merge, mirrored, odd_part
 def held_rows(rows: int, most: int) -> int:
     """Return how many of the `rows` rows in its column a lane holds at once while columns are merged.
 
-    The result is at most `most`.  It is 0 if the lane must hold more than `most` rows together.
+    The result is at most `most`.  The result is 0 if the lane must hold more than `most` rows together.
     most: the number of keys for which a lane has registers.
     """
     if rows <= most:

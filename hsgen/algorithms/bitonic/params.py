@@ -39,7 +39,7 @@ LINE = 64  # bytes of the widest vector register, which a row of `row_block` fil
 class Params:
     """The table ``[bitonic.KEY]`` of a target.
 
-    A *scale* is log2 of the number of rows that a lane holds at once, and so the number of stages that a pass runs.
+    A *scale* is log2 of the number of rows that a lane holds at once.  A pass runs as many stages.
     *Streaming* kernels run their stages on keys from global memory, without local memory.
 
     subgroup: the width of the subgroups in which lanes exchange keys by shuffles; 1 means no subgroup operations.

@@ -2,7 +2,7 @@
 
 A *pass* divides the rows of keys into columns, and distributes the columns among lanes.  A lane loads the rows of one
 column into registers, runs a network on these rows, and stores them.  With 2^s rows per column, a pass therefore runs s
-merge stages.  In a tile in local memory, a row is W consecutive keys, one for each lane of a subgroup, and the subgroup
+merge stages.  In a tile in local memory, a row is W consecutive keys, one for each lane of a subgroup.  The subgroup
 processes a column.  In the streaming kernels, a row is a single key, and a lane processes a column.
 
 **Virtual rows.**  A merge joins two sorted runs: A has R rows, and B has at most R rows.  The rows of A and B are a

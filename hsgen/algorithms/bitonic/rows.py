@@ -1,4 +1,4 @@
-"""The rows and operations of passes.  They are grouped, so that a template can write each group as one loop."""
+"""The rows and operations of passes, in groups: a template can write each group as one loop."""
 
 from __future__ import annotations
 

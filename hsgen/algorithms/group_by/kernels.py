@@ -67,10 +67,10 @@ def tables(p: Params) -> tuple[Kernel, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """The variants of the kernels with hash tables (see `hsgen.core.kernels.VARIANT`).
+    """The choice of code for the kernels with hash tables (see `hsgen.core.kernels.VARIANT`).
 
     values: whether the kernels reduce values, or only count keys.
-    sample: whether the sample of `few_begin` also decides about the pair partition.
+    sample: whether the kernel `few_begin` also decides, by its sample, how the pair partition reduces the pairs.
     """
 
     values: str

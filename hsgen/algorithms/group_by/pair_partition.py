@@ -2,18 +2,18 @@
 
 A stable sort keeps equal keys in their order, so a tile waits for earlier tiles.  If the order of values does not
 matter, no tile needs to wait: a work-group reserves space in each bucket by an atomic addition, and stores the pairs of
-its tile there in any order.  A *bucket* has the pairs (keys with values) whose keys share the *bucket number*.  This
-number consists of adjacent bits of the key, from the highest bit down in which the keys of a sample differ.  It has
-just enough bits to keep buckets small.
+its tile there in any order.  A *bucket* has the pairs (keys with values) whose keys share the *bucket number*.  The
+bucket number consists of adjacent bits of the key, from the highest bit down in which the keys of a sample differ.  The
+number has just enough bits to keep buckets small.
 
 The first launch counts the pairs of all buckets.  The next launch partitions the pairs by the *first digit*, the upper
 bits of the bucket number.  What follows depends on the sample:
-- If the sample has enough equal keys, each work-group reduces the pairs with one value of the first digit, in a hash
-  table on chip.
+- If the sample has enough equal keys, a hash table on chip replaces the sort.  Each work-group reduces the pairs with
+  one value of the first digit.
 - Otherwise, the next launch partitions the pairs into buckets by the *second digit*, the lower bits of the bucket
   number.  Work-groups sort each bucket on chip, and a reduction by key follows.
-- If a bucket would get more pairs than a work-group holds, one launch sorts the pairs by passes over all digits, and
-  the reduction by key follows.
+- If a bucket would get more pairs than a work-group holds, one launch sorts the pairs by passes over all digits.  The
+  reduction by key follows.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from hsgen.core.plan import Plan
 from hsgen.core.regions import Region, placed
 
 SORTED, TABLES, BUCKETS = 0, 1, 2
-"""The values of the word `Words.way`, which says how the pairs are reduced.
+"""The values of the word `way` in scratch, by which a kernel decides how the next kernels reduce the pairs.
 
 `SORTED`: by a sort and the reduction by key, without a partition.  `TABLES`: in a hash table for each value of the
 first digit.  `BUCKETS`: by bucket sorts on chip and the reduction by key.
@@ -43,9 +43,9 @@ first digit.  `BUCKETS`: by bucket sorts on chip and the reduction by key.
 LEAST = 8
 """The least number of bits in the first digit."""
 SHARE = 64
-"""Tables are not used if one value of the first digit has more than 1/64 of the keys.
+"""Hash tables are not used if more than 1/`SHARE` of the keys have the same first digit.
 
-The work-group that reduces the pairs of this value would run much longer than all others.
+The work-group that reduces the pairs with this digit would run much longer than all others.
 """
 _LOCAL = 160 << 10
 
@@ -67,7 +67,7 @@ class Digits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table(Tiles):
-    """The hash tables on chip, each for the pairs of one value of the first digit.
+    """The sizes of hash tables on chip, each for the pairs with one value of the first digit.
 
     A work-group adds `size` = `work_group` x `items` pairs to its table at a time.
 
@@ -89,7 +89,7 @@ class Table(Tiles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """The number of keys of the sample: `fewer` for up to `above` pairs, `keys` for more pairs."""
+    """The number of keys in the sample: `fewer` if there are up to `above` pairs, `keys` if there are more pairs."""
 
     keys: int = 8192
     fewer: int = 2048
@@ -129,10 +129,10 @@ class Shape:
         return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:
-        """Return the least number of repeated keys in a sample for which tables are used.
+        """Return the least number of repeated keys in a sample for which hash tables are used.
 
-        The number is what to expect if groups fill a quarter of all slots, or half of them with the widest first digit.
-        Fewer repeated keys mean more groups, which would fill more slots.
+        A sample has about as many repeated keys if groups fill a quarter of all slots; with the widest first digit, if
+        groups fill half of all slots.  Fewer repeated keys mean more groups, which would fill more slots.
         bits: the number of bits of the first digit.
         sample: the number of keys of the sample.
         """
@@ -143,8 +143,8 @@ class Shape:
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
     """Return the sizes of the kernels for a device; None if pairs are not partitioned.
 
-    Pairs are partitioned only if keys and values have 4 bytes each.  The device must guarantee forward progress, and
-    have a known number of cores.  Work-groups must be able to have 1024 lanes, and 160 KiB of local memory on chip.
+    Pairs are partitioned only if keys and values have 4 bytes each.  The number of cores must be known.  The device
+    must guarantee forward progress, and allow work-groups of 1024 lanes with 160 KiB of local memory on chip.
     """
     fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
     served = key.bytes == 4 and signature.value_bytes == 4
@@ -152,7 +152,7 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
 
 
 def sampling(tables: Few, pair_partition: Shape | None) -> Few:
-    """Return the sizes of the hash tables for few groups; with a larger sample if pairs may be partitioned."""
+    """Return the sizes of the hash tables for few groups; the sample is larger if pairs may be partitioned."""
     return replace(tables, sample=pair_partition.sample.keys) if pair_partition else tables
 
 
@@ -220,7 +220,7 @@ def _rest(sort: Hybrid, shape: Shape) -> Partition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tile:
-    """The tile of a kernel that partitions: `items` pairs for each of `lanes` lanes.
+    """The tile of a kernel that partitions: each of `lanes` lanes has `items` pairs.
 
     digits: the greatest number of values of the digit.
     """

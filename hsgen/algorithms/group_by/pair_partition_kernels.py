@@ -27,7 +27,7 @@ _RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups that a core mus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Phases:
-    """The variant of the kernels (see `hsgen.core.kernels.VARIANT`).
+    """The choice of code for the kernels (see `hsgen.core.kernels.VARIANT`).
 
     passes: whether pairs may go through buckets, with the launch `pairs_rest` if a bucket is too large.
     """
@@ -36,7 +36,7 @@ class Phases:
 
 
 def tables(p: PairPartition) -> tuple[Kernel, ...]:
-    """Return the kernels up to the hash tables, in launch order: they partition the pairs by the first digit."""
+    """Return the kernels up to the one with hash tables, in launch order; they partition pairs by the first digit."""
     s, full = p.shape, word_array("full", 4)
     count = word_array("counts", 1 << s.digits.bits)
     deal = (PAIRS, FEW, DEALS)
@@ -94,8 +94,8 @@ def buckets(p: PairPartition) -> tuple[Kernel, ...]:
 def _bucket(p: PairPartition) -> Kernel:
     """Return the kernel that sorts each bucket on chip, by bins.
 
-    Bins are crowded if a bin has more keys than an eighth of the greatest bucket.  A bitonic network then sorts the
-    bucket, which is faster than comparing the keys of such a bin with each other.
+    If a bin has more keys than an eighth of the greatest bucket, a bitonic network sorts the bucket.  The network is
+    faster than a comparison of all keys in the bin with each other.
     """
     bucket = p.shape.bucket
     kernel = _kernel(

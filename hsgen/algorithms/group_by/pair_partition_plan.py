@@ -1,8 +1,8 @@
 """The plan rows and the scratch of a group-by that partitions pairs.
 
-Scratch has three parts.  First come the buffers `few` and `deals`.  Next comes the memory of the sorted keys and
-values: the partition by the first digit stores its pairs there, before the sorted pairs replace them.  Last comes the
-memory of the buckets, which the passes over all digits use for their second buffers.
+Scratch has three parts.  First come the buffers `few` and `deals`, with the words by which the kernels communicate.
+Next comes the memory of the sorted keys and values: the partition by the first digit stores its pairs there, before the
+sorted pairs replace them.  Last comes the memory of the buckets; if passes sort the pairs, it has their second buffers.
 """
 
 from __future__ import annotations

@@ -56,11 +56,12 @@ def _without_keys(after: Plan) -> list[Step]:
 def _gated(
     p: Params, kernels: list[Kernel], steps: list[Step], top: int, placed: _Placed, partition: PairPartition | None
 ) -> tuple[list[Kernel], list[Step]]:
-    """Return the kernels and plan rows of a group-by, extended by those of hash tables and of the pair partition.
+    """Add the kernels and plan rows of hash tables and of the pair partition to those of a group-by; return all.
 
-    The kernels of the sort and of the reduction get the buffer `gate`.  If hash tables have stored the groups, these
-    kernels return at once.
-    top: the greatest count.  placed: the offsets of the arrays in scratch.
+    The kernels of the sort and of the reduction get the buffer `gate`.  The first word of `gate` tells them whether
+    hash tables have stored the groups.  If so, these kernels return at once.
+    top: the greatest count.
+    placed: the offsets of the arrays in scratch.
     """
     assert p.few is not None
     gated = {s.kernel for s in steps if s.guard.max_n > p.few.least}
@@ -82,9 +83,9 @@ def _gated(
 
 
 def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
-    """Return a plan row of the sort, split into rows for different counts.
+    """Split a plan row of the sort, so that it does not run where the pair partition runs instead; return the rows.
 
-    If pairs are partitioned into buckets, the sort runs only for sums of floats, which depend on the order of values.
+    For the counts of the pair partition, the sort runs only for sums of floats, which depend on the order of values.
     """
     between = (partition.above, partition.shape.most)
     if not partition.bucketed:
@@ -97,8 +98,8 @@ def _without_partition(step: Step, partition: PairPartition) -> list[Step]:
 def _tables(p: Params, least: int, top: int) -> list[Step]:
     """Return the plan rows of the hash tables, for counts above `p.few.least` up to `top`.
 
-    The kernel of the first row clears `gate`.  The first row therefore runs for all counts above `least`, for which
-    kernels read `gate`.
+    The kernel of the first row clears `gate`.  The first row therefore runs for all counts above `least`, because other
+    kernels read `gate` for all of these counts.
     """
     assert p.few is not None
     grids = {
@@ -124,8 +125,8 @@ def _tables(p: Params, least: int, top: int) -> list[Step]:
 class _Placed:
     """The offsets in scratch of the sorted keys, of their values, and of the arrays that the sort has in scratch.
 
-    The sorted keys and values come first and move the sort's arrays to greater offsets.  Each offset is rounded up to a
-    multiple of `UNIT`, which skips up to `UNIT` bytes.  Scratch therefore has `UNIT` spare bytes for each array.
+    The sorted keys and values come before the sort's own arrays, which so get greater offsets.  Each offset is rounded
+    up to a multiple of `UNIT`, which skips less than `UNIT` bytes.  Scratch thus has `UNIT` spare bytes for each array.
     """
 
     def __init__(self, p: Params, sort: Plan) -> None:
@@ -154,7 +155,7 @@ class _Placed:
         return replace(step, bindings=tuple(bindings), guard=replace(step.guard, at_zero=False))
 
     def moved(self, binding: Binding, most: int) -> Binding:
-        """Return the binding of an array; an array in scratch moves to an offset after the sorted keys and values.
+        """Return the binding of an array; if the array is in scratch, its offset is after the sorted keys and values.
 
         most: the greatest count of the plan row.
         """
@@ -165,7 +166,7 @@ class _Placed:
         return replace(binding, per_n=binding.per_n + self._item, plus=plus, max_n=None)
 
     def rule(self, rule: ScratchRule) -> ScratchRule:
-        """Return a rule for the size of scratch, enlarged by the sorted keys and values."""
+        """Return a rule for the size of scratch, with the bytes of the sorted keys and values added."""
         plus = rule.plus + self._first + UNIT * len(self._ranks)
         return replace(rule, plus=plus, per_n=rule.per_n + self._item)
 
@@ -183,7 +184,7 @@ def moved(p: Params | reduce_by_key.Params | PairPartition, step: Step, n: int) 
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest`: those at which the reduction takes another path, and those around `few.least`."""
+    """Return counts up to `greatest`: those at which the reduction changes its method, and some from `few.least` on."""
     counts = set(reduce_by_key.test_counts(p.reduce, greatest))
     if p.few:
         counts.update((p.few.least, p.few.least + 1, p.few.least + p.few.tile))

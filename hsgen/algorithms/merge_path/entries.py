@@ -1,4 +1,4 @@
-"""The text with which templates of merge paths access what they merge.
+"""The names and expressions in kernel text by which templates of merge paths load, compare and store what they merge.
 
 An *entry* is what a merge compares and moves: a key, or a pair of a key and its original index.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entries:
-    """The names, in kernel text, of the type of an entry and of functions on entries.  "" means: no function is called.
+    """The names, in kernel text, of the type of an entry and of functions on entries; "" if no function is called.
 
     A loaded entry has the bits of the key in memory.  An *ordered* entry is what `less` compares: the key after the key
     transform.
@@ -53,7 +53,7 @@ PAIRS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """The text with which templates access the values of a merge.
+    """The expressions by which templates access the values of a merge.
 
     bytes: the size of a value in bytes.
     a, b, to: the texts that start accesses to values, as in `Entries`.

@@ -24,7 +24,7 @@ _BOUND = {
 def plan(p: Params) -> Plan:
     """Return the launch plan.
 
-    n is the count of both arrays together.  The second number of a call is the count of the first array.
+    n is the count of both arrays together.  After n, a call passes the count of the first array, `first_count`.
     """
     return Plan(steps=tuple(_step(p, k) for k in kernels(p)), max_n=MAX_N, bits=p.key.bits, scratch=scratch(p))
 

@@ -17,8 +17,9 @@ ITEMS = 15  # odd, so that lanes that store runs of this many keys to local memo
 CHAIN, CHAINS = 4096, 3  # a sequential lane: the keys of a chain, and the most chains that its registers suffice for
 CHAIN_ROWS = 8192  # the keys of a chain with rows: its merge is faster, so a binary search pays only for more keys
 ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
-"""By the size of a value in bytes: the number of keys of a row, and of chains.
+"""The number of keys in a row, a vector that a sequential lane merges at once, and the number of chains.
 
+The keys here are the sizes of a value in bytes.
 All numbers from `LANES` to `ROWS` were measured: docs/results/merging.md.
 """
 
@@ -52,9 +53,9 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     A merge requires that the target has a sort for such keys.  All key types and both orders are supported, with values
     of up to 16 bytes, but without indices and other features.
 
-    If each lane of the target's radix sort has a chunk of its own (`per_thread`), lanes are sequential.  Otherwise a
-    work-group has as many lanes as in that sort, but at most `LANES`.  A tile takes at most half of local memory, so
-    that a core holds a second work-group.
+    If each lane of the target's radix sort has a chunk of its own (`per_thread`), lanes are sequential: each merges its
+    keys from memory to memory.  Otherwise a work-group has as many lanes as in that sort, but at most `LANES`.  A tile
+    takes at most half of local memory, so that a core holds a second work-group.
     """
     if (
         not p
@@ -101,10 +102,10 @@ def _vectors(p: Params, subgroup: int, device: Device) -> Params:
 
 
 def spare(tile: int, limit: int) -> int:
-    """Return the greatest number of excess work-groups, if a grid has at most `limit` work-groups in each dimension.
+    """Return by how many work-groups a grid may exceed the number of tiles, at most.
 
-    More work-groups take a two-dimensional grid, with as few rows as possible, all of the same width.  Each row
-    therefore has less than one excess work-group on average.
+    A grid has at most `limit` work-groups in each dimension.  For more tiles, the grid has two dimensions, with as few
+    rows as possible, all of the same width.  Each row therefore has less than one excess work-group on average.
     """
     groups = min(-(-MAX_N // tile), limit * limit)
     return -(-groups // limit) - 1

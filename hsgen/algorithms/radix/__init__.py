@@ -2,8 +2,8 @@
 
 A *strategy* is the way in which the work-groups of a pass learn where to store their keys.  There are seven strategies,
 each in a module of its name: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`, `per_thread` and
-`single`.  They share the parameters of tiles (`tile`) and four algorithms that rank the keys of a tile (`rankers`).
-They also share the layout of scratch (`words`) and the functions that build the rows of a launch plan (`rows`).
+`single`.  Strategies share the parameters of tiles (`tile`) and four algorithms that rank the keys of a tile
+(`rankers`).  Strategies also share the layout of scratch (`words`), and functions that build a launch plan (`rows`).
 """
 
 from hsgen.algorithms.radix import rows

@@ -71,10 +71,10 @@ def raw(sort: Sort) -> Sort | None:
 def widened(sort: Sort, *, raw: bool) -> Sort | None:
     """Return an out-of-place argsort that stores 64-bit indices to the buffer `INDICES`.
 
-    Only the pass by the highest digit stores 64-bit indices.  It does not store them if a bucket sort follows.  Earlier
-    passes move 32-bit indices.  After the call, the caller reads a word of scratch (`turn`) to learn whether the 64-bit
-    indices have been stored.  If so, the buffer of 32-bit indices has undefined contents.  None means that there is no
-    such argsort, for example because no pass uses look-back.
+    Only the pass by the highest digit stores 64-bit indices.  If a bucket sort follows the pass, the pass stores none.
+    Earlier passes move 32-bit indices.  After the call, the caller reads a word of scratch (`turn`) to learn whether
+    the 64-bit indices have been stored.  If so, the buffer of 32-bit indices has undefined contents.  None means that
+    there is no such argsort, for example because no pass uses look-back.
     raw: whether the pass by the highest digit also restores the original bits of zeros and NaNs, as the function `raw`
     does.
     """

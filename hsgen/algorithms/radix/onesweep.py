@@ -1,8 +1,8 @@
 """Passes of one launch each, with decoupled look-back (Adinets and Merrill, arXiv:2206.01784).
 
 The histogram kernel reads the keys once and counts the digits of all passes.  Each pass then reads the keys once more.
-On a device without guaranteed forward progress, a look-back may give up.  Other kernels then repeat the pass by
-reduce-scan (`hsgen.algorithms.radix.reduce_scan`); this is a *retry*.
+On a device without guaranteed forward progress, a look-back may give up.  In a *retry*, further kernels then repeat the
+pass by reduce-scan (`hsgen.algorithms.radix.reduce_scan`).
 """
 
 from __future__ import annotations
@@ -217,7 +217,7 @@ def plan(p: Onesweep) -> Plan:
     """Return the launch plan of the sort.
 
     Passes alternate between two buffers, as in `reduce_scan.plan`.  The kernel `starts` finds the passes in which all
-    keys have the same digit.  Such a pass is skipped, unless the last pass would then leave the keys in the wrong
+    keys have the same digit.  The sort skips the pass, unless the last pass would then leave the keys in the wrong
     buffer.  In this case the pass moves all keys, which costs less than a copy at the end.
     """
     steps = rows.single(p, single.kernel(single.of(p)))

@@ -42,8 +42,8 @@ ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 class Body:
     """The data of one kernel that its template reads as ``kernel.data``, in addition to the parameters of the sort.
 
-    raw: whether the kernel loads zeros and NaNs from the input again to store their original bits.  Such a kernel sorts
-    all zeros as one key value and all NaNs as one key value, and so loses the bits (`hsgen.algorithms.radix.floats`).
+    raw: whether the kernel loads zeros and NaNs from the input again to store their original bits.  The kernel has lost
+    these bits if it sorts all zeros as one key and all NaNs as one key (`hsgen.algorithms.radix.floats`).
     ranker: the template of the ranker; "" if the kernel ranks no tiles.
     """
 

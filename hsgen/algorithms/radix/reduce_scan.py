@@ -169,7 +169,7 @@ def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = 
 
     narrow: the plan whose kernels count in 32 bits.
     wide: the plan whose kernels count in 64 bits; None means the plan of reduce-scan.
-    top: None means `max_n(p)`.  That is 2^30 - 1, less if tiles are tiny, or more with `portions.halved`.
+    top: None means `max_n(p)`, which is 2^30 - 1, less if tiles are tiny, or more with `portions.halved`.
     """
     if not p.large:
         return narrow

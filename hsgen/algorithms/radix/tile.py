@@ -185,7 +185,7 @@ class Tile(Request):
     def halves(self) -> int:
         """The greatest count for which each second buffer in scratch has room for 2 n keys or values; 0 means none.
 
-        One work-group then moves keys from one half of the second buffer to the other.
+        For such counts, one work-group moves keys from one half of the second buffer to the other.
         """
         return 0
 

@@ -182,8 +182,8 @@ def partition(p: Hybrid) -> Kernel:
 def bucket(p: Hybrid) -> Kernel:
     """Return the kernel that sorts each bucket, with the lanes and the items of `p.pair_bucket`.
 
-    If a bin has more keys than an eighth of the capacity of a bucket, the kernel sorts the bucket by a bitonic network,
-    which is faster than a comparison of all keys in the bin with each other.
+    If a bin has more keys than an eighth of the capacity of a bucket, the kernel sorts the bucket by a bitonic network.
+    The network is faster than a comparison of all keys in the bin with each other.
     """
     pair_bucket, room = present(p.pair_bucket), pairs.capacity(p)
     shape = Bucket(work_group=pair_bucket.work_group, items=pair_bucket.items, bins=present(p.pair_partition).bins)

@@ -5,8 +5,8 @@ stage, a kernel looks at a sample of the keys to choose the digits of the passes
 keys differ (2 to 5 for pairs), or all digits.
 
 A bucket with more keys than a work-group holds is cut into *pieces*.  A cut lies between adjacent keys that differ in
-the digits of the passes.  A *range* is a bucket or a piece.  A work-group sorts a range on chip, by bins.  If the range
-has more keys than a work-group holds, or if a bin has too many keys, a later launch sorts the range in global memory.
+the digits of the passes.  A *range* is a bucket or a piece.  A work-group sorts a range on chip, by bins.  A range may
+have more keys than a work-group holds, or too many keys in a bin.  Then a later launch sorts it in global memory.
 The later launch first checks whether the range is in order already, as a range of equal keys is.
 """
 

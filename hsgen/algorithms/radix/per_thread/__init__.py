@@ -54,8 +54,8 @@ def test_counts(p: PerThread, greatest: int) -> set[int]:
 def fitted(p: PerThread) -> PerThread:
     """Return the parameters, with `sorted_exit` off in a sort by a bit range.
 
-    The kernels of a pass know only the bits of its digit, not the bit range of the call, so they cannot check whether
-    keys are in order.
+    The kernels of a pass know only the bits of its digit, not the bit range of the call.  The kernels therefore cannot
+    check whether keys are in order.
     """
     return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range)
 
