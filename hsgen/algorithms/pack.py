@@ -100,7 +100,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of complete parameters."""
+    """Check complete parameters for a device, and return all problems."""
     return list(device_constraints.tile(p.tile, _TILE, MAX_N, device))
 
 

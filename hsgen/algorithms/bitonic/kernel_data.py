@@ -53,8 +53,9 @@ class BlockSort:
 class LoopedBlock(BlockSort):
     """The kernel that sorts a block of up to `slabs` slabs, with loops over its passes, so that it compiles fast.
 
-    The block has the least number of slabs that holds its keys, a power of two of at least `least`.  In every pass, a
-    lane holds `height` rows, a power of two.  The same code can therefore merge runs of rows and columns of lanes.  The
+    The number of slabs of a block is the least power of two with which the block holds all keys; it is at least `least`.
+    In every pass, a lane holds `height` rows, a power of two.  The same code can therefore merge runs of rows, and the
+    columns of different lanes.  The
     first pass of a merge compares rows with their mirror rows.  Then it runs half stages among the rows of a lane.
     Further passes run the remaining half stages, down to adjacent rows.
 

@@ -21,7 +21,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of complete parameters."""
+    """Check complete parameters for a device, and return all problems."""
     faults = list(alone({"work_group": p.work_group}, device))
     if not p.walks and p.chains > 1:
         faults.append(("chains", "lanes that merge in local memory have one chain", "give 1"))

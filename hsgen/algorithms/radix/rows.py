@@ -49,7 +49,8 @@ def launch(
     """Return the plan row of a kernel for counts above `low` up to `high`.
 
     bound: the binding of each buffer, by the name of the buffer.
-    part: "whole" if the row runs only in sorts by all bits, "part" if only in sorts by fewer bits, "any" if in both.
+    part: "whole" if the row runs only in calls that sort by all bits of a key, "part" if only in calls that sort by a
+    smaller bit range, "any" if in both.
     place: "in" if the row runs only in sorts in place, "out" if only in sorts out of place, "any" if in both.
     """
     return Step(

@@ -1,4 +1,4 @@
-"""Search regions that several strategies use: the candidates for tiles and rankers."""
+"""Regions that `hsgen tune` searches for several strategies, with candidate values for tiles and rankers."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def scratch(p: Tile) -> Scratch:
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
     mean = p.room.mean if p.room else None
-    # up to 2 n / mean buckets; twice as many if a sample chooses the bits of keys that are the number of the bucket
+    # there are up to 2 n / mean buckets; twice as many if a sample chooses which bits of a key are its bucket's number
     buckets = replace(rule, plus=plus + 4, unit=mean or 1, per_unit=p.room.bucket_bytes if p.room else 24)
     if not p.looks_back:
         if p.halves:

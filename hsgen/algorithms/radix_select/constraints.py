@@ -25,7 +25,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of complete parameters."""
+    """Check complete parameters for a device, and return all problems."""
     faults = []
     if 2 * p.work_group > p.capacity:
         problem = f"{p.work_group} lanes exceed half of the {p.capacity} keys that a work-group sorts"

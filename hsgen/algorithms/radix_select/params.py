@@ -342,7 +342,7 @@ class Params:
 
     @property
     def tiers(self) -> tuple[tuple[int, int, int], ...]:
-        """(above, most, length): for k above `above` up to `most`, a sample gives the bound of rows above `length`."""
+        """(above, most, length): for k above `above` up to `most`, rows of more than `length` keys are sampled."""
         most = self.chunk_take
         takes = [0, *(x for x in (16, 64) if x < most), most]
         limit = self.sampled_long.limit

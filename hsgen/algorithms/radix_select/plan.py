@@ -187,6 +187,6 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` whose last key is in the middle of a row of a tile, one count for each row."""
+    """Return counts up to `greatest`, one for each key per lane of a tile: only half of the lanes have this key."""
     ends = (row * p.work_group + p.work_group // 2 for row in range(p.items))
     return [n for n in sorted({e + base for e in ends for base in (0, p.row_limit)}) if n <= greatest]

@@ -219,7 +219,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return all problems of complete parameters."""
+    """Check complete parameters for a device, and return all problems."""
     faults: list[Problem] = []
     if p.sections:
         if p.work_group % p.subgroup:

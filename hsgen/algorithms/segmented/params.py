@@ -18,7 +18,7 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 LANES = 16
 """The number of sequential lanes that sort short segments together: as many as a vector has 32-bit words."""
 TOGETHER, LONG = 65536, 16384
-"""For sequential lanes, the bytes that the keys of a window have, and the most keys of a medium segment.
+"""For sequential lanes, the size of a window in bytes of its keys, and the most keys of a medium segment.
 
 One lane sorts a medium segment digit by digit, which takes about 2000 steps per segment and 20 per key.
 """

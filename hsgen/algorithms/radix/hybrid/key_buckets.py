@@ -129,7 +129,8 @@ class KeyBuckets(Stage):
     def _counts(self, tiles: Partition, bucket: Bucket) -> Iterator[Problem]:
         """Yield the problems of `partition.above`, and of the number of buckets.
 
-        The list of buckets lies in the scratch for the tile states of the fallback, which must suffice for all buckets.
+        The list of buckets takes the place of the fallback's tile states in scratch.  This part of scratch must
+        therefore be large enough for a list of all buckets.
         """
         p, limit, least = self.p, bucket.limit, self.span[0]
         if p.key.bytes < 4:
