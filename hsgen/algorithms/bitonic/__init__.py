@@ -8,8 +8,8 @@ a bitonic network.  A *stage* of the network compares each key with one other ke
 - The *clean* runs the last stages, within chunks that fit local memory.
 
 The positions of compared keys do not depend on the keys.  A sort takes O(n log^2 n) comparisons, which suits small
-arrays.  Between kernels, a sorted run lies in memory in ascending order; HotSort transposes it by lanes.  Kernels add
-no padding, and write nothing at or beyond index n.  Keys without values need no scratch.
+arrays.  Between kernels, a sorted run lies in memory in ascending order, not transposed by lanes.  Kernels add no
+padding, and write nothing at or beyond index n.  Keys without values need no scratch.
 """
 
 from hsgen.algorithms.bitonic.constraints import alone, problems, space, specialize

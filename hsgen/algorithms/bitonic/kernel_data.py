@@ -53,11 +53,10 @@ class BlockSort:
 class LoopedBlock(BlockSort):
     """The kernel that sorts a block of up to `slabs` slabs, with loops over its passes, so that it compiles fast.
 
-    The number of slabs of a block is the least power of two with which the block holds all keys; it is at least `least`.
-    In every pass, a lane holds `height` rows, a power of two.  The same code can therefore merge runs of rows, and the
-    columns of different lanes.  The
-    first pass of a merge compares rows with their mirror rows.  Then it runs half stages among the rows of a lane.
-    Further passes run the remaining half stages, down to adjacent rows.
+    The number of slabs of a block is the least power of two, at least `least`, with which the block holds its keys.  In
+    every pass, a lane holds `height` rows, a power of two.  The same code can therefore merge runs of rows, and the
+    columns of different lanes.  The first pass of a merge compares rows with their mirror rows.  Then the pass runs
+    half stages among the rows of a lane.  Further passes run the remaining half stages, down to adjacent rows.
 
     lanes: the numbers of lanes whose columns a merge joins, if each of these merges has separate code with constant
     masks for exchanges between lanes.  If `lanes` is empty, the same code with variable masks runs all of these merges.

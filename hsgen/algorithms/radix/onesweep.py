@@ -58,8 +58,8 @@ class Onesweep(Ranked):
     """The target table ``[radix.KEY.onesweep]``.
 
     sorted_exit, large: as in `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
-    spins: how often a look-back may find the same state empty before it gives up.  Only for devices without guaranteed
-    forward progress, which may never run the work-group that would publish the state.
+    spins: how often, in total, a look-back may find a state empty before the look-back gives up.  Only for devices
+    without guaranteed forward progress, which may never run the work-group that would publish the state.
     sets: the number of copies of each counter in the histogram kernel, a power of two.  A lane adds to copy (lane mod
     `sets`), so that fewer lanes wait for the same counter.
 

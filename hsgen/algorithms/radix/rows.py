@@ -126,7 +126,7 @@ def single(p: Tile, kernel: Kernel) -> list[Step]:
 
 
 def copied(p: Tile, kernel: Kernel) -> list[Step]:
-    """Return the plan rows of the kernel that copies the keys to the destination; no rows unless `p.copied`.
+    """Return the plan rows of the kernel that copies the keys to the destination; none unless `p.copied`.
 
     The rows do not run in calls for which the host knows that the last pass stores to the destination.
     """

@@ -35,7 +35,7 @@ class Request:
     begin, end: the sort compares the bits of a key from `begin` up to, but not including, `end`.  If `end` is None, the
     sort compares all bits from `begin` on.
     index64: whether kernels use 64-bit indices and counts.
-    redo: whether a look-back gives up if it finds the same state empty `spins` times.  The plan then has launches that
+    redo: whether a look-back gives up after it has found a state empty `spins` times.  The plan then has launches that
     repeat a pass.  False on a device with guaranteed forward progress.
     signature: the kind of values, and the optional features of the sort.
     """

@@ -156,7 +156,7 @@ def sampled(p: Params) -> tuple[Kernel, ...]:
 
 
 def _rows(p: Params, name: str) -> tuple[Buffer, ...]:
-    """Return the buffers with facts about each row that the kernel `name` reads, such as the lengths of rows."""
+    """Return the buffers, such as the lengths of rows, from which the kernel `name` reads numbers for each row."""
     s, stores, reads_keys = p.signature, name in _RESULT, name not in ("clear", "spine")
     return (
         *[LENGTHS] * (s.row_lengths and reads_keys),
