@@ -29,7 +29,7 @@ EVERY: Mapping[str, Operation] = _discover()
 
 
 def of(sort: Sort) -> Operation:
-    """Return the operation that the generated code `sort` performs; a `Sort` may perform another operation, too."""
+    """Return the operation that the generated code `sort` performs: a `Sort` may also merge, for example."""
     return EVERY[sort.operation]
 
 

@@ -23,7 +23,7 @@ class Operation(ABC):
     """An operation: the arguments and results of its calls, its names in texts, and its tests and benchmarks.
 
     Each operation is a subclass, which overrides the attributes and methods whose defaults do not suit it.  An argument
-    `sort` is generated code that performs the operation, although a `Sort` of a merge, for example, merges.
+    `sort` is the generated code that performs the operation: despite its name, a `Sort` may merge, for example.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Operation(ABC):
     The two numbers are a number of 32-bit words, and a number of further words per key.  (0, 0) means no report.
     """
     kinds: Mapping[str, Make] = KINDS
-    """The functions that make keys for validations, by the name of the kind of input.  The first makes random keys."""
+    """The functions that make keys for validations, by the name of the kind of input; the first makes random keys."""
 
     @property
     def module(self) -> str:

@@ -27,7 +27,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Check complete parameters, and return all problems.  Local memory is checked only if there is no other problem."""
+    """Check complete parameters; return all problems.  Local memory is checked only if there is no other problem."""
     faults = [
         *alone({"height": p.height, "subgroup": p.subgroup}, device),
         *_shape(p),

@@ -225,8 +225,8 @@ class Sampled:
     def limit(self) -> int:
         """The greatest length of a row that is sampled.
 
-        In a longer row, even the least key that a block samples might be too high a bound: more keys might not exceed
-        it than the list of candidates has room for.
+        In a longer row, even the least key that a block samples might be too high a bound: the list of candidates might
+        have too little room for all keys up to the bound.
         """
         return _ROOMS[0][1] // 4 * self.most * self.block
 

@@ -30,7 +30,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Check complete parameters, and return all problems.  Local memory is checked only if there is no other problem."""
+    """Check complete parameters; return all problems.  Local memory is checked only if there is no other problem."""
     values = {"work_group": p.work_group, "coordination": p.coordination, "subgroup": p.subgroup}
     faults = [*alone(values, device), *(_sections(p) if p.sections else ())]
     if p.local and not p.sections:

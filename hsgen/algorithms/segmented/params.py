@@ -124,7 +124,7 @@ class Params:
 
     @property
     def mediums(self) -> int:
-        """The most segments of more than `small` keys that `tile` keys of the array can have."""
+        """The most segments of more than `small` keys that can lie in `tile` adjacent keys of the array."""
         return -(-self.tile // (self.small + 1))
 
     @property

@@ -92,8 +92,8 @@ def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort |
 def plan(sort: Sort, rows: int, length: int) -> Plan | None:
     """Return the plan for `rows` rows of `length` keys; None if the rows need a segmented sort.
 
-    A segmented sort is needed if rows are longer than the largest tile, or faster if there are many very short rows
-    (`FEW`, `MANY`).  The argument of the kernel holds the length in the bits below the flags.
+    Rows that are longer than the largest tile need a segmented sort.  Many very short rows (`FEW`, `MANY`) also get a
+    segmented sort, which is faster.  The argument of the kernel holds the length in the bits below the flags.
     sort: a result of `specialize`.
     """
     fitting = next((k for k in sort.kernels if isinstance(k.data, Row) and 0 < length <= k.data.shape.tile), None)

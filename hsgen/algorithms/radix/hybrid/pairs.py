@@ -43,7 +43,7 @@ SLACK = 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """The values of the word `pair_status` in scratch.
+    """The values of the word `pair_status` in scratch, by which kernels tell later kernels how the pairs are sorted.
 
     0: no kernel so far has found a reason not to sort the pairs by buckets.
     uneven: buckets do not sort the pairs, for example because a bucket would have too many.  If the fallback uses
