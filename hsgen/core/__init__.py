@@ -1,1 +1,1 @@
-"""Values that all packages share: keys, kernels, plans and their interpreter, device facts, errors."""
+"""Modules that all packages share: key types, kernels, launch plans and their interpreter, device facts, errors."""

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from hsgen.core.keys import KeyType
 
 PICKED = {"key": ("source", "destination", "other"), "value": ("values_in", "values_out", "values_tmp")}
-"""The buffers among which a kernel selects at run time, for keys and for values.
+"""The three buffers of keys, and the three of values, among which a kernel selects at run time.
 
-The index of a buffer in its tuple is the number by which kernels select the buffer.  The first buffer is the input.
-Passes alternate between the second and the third buffer.
+A kernel selects a buffer by its index in the tuple.  Buffer 0 is the input.  Radix passes store alternately to
+buffers 1 and 2.
 """
 COUNT_BUFFER = "device_n"
 """The name of the buffer that holds a device-side count, one 32-bit word."""
 
 GROUP, DEVICE = "group", "device"
-"""The values of `Buffer.coherent`, which state whose stores to the buffer a lane may load during the same launch.
+"""The values of `Buffer.coherent`.  They say which stores a lane may load again during the same launch.
 
-`GROUP`: stores by the lane's own work-group, after `hs_barrier_global`.
-`DEVICE`: also stores by other work-groups, after `hs_await` or a barrier of the grid.
+`GROUP`: stores by lanes of its own work-group, after `hs_barrier_global`.
+`DEVICE`: also stores by other work-groups, after `hs_await`, which spins on a word in global memory, or after a
+barrier of the whole grid.
 """
 BYTES = {"u32": 4, "u64": 8}
 """The size in bytes of each element type that has the same size in every sort.
@@ -32,11 +33,11 @@ The sizes of keys, values and pairs depend on the sort.
 class Buffer:
     """A buffer parameter of a kernel.
 
-    type: the element type: "key", "value", "pair" or a name in `BYTES`.
-    unit: the element type in which a call counts the offset of the buffer, if it differs from `type`; else "".  For
-    example, a kernel reads values as "u32" words, but the offset counts whole values.
+    type: the element type in kernel text: "key", "value", "pair" (a key with its original index) or a name in `BYTES`.
+    unit: the element type in which a call states the offset where the buffer begins, if it is not `type`; else "".  For
+    example, a kernel reads 8-byte values as "u32" words, but the call states the offset as a number of values.
     coherent: `GROUP` or `DEVICE` if a lane loads elements that another lane has stored during the same launch, else "".
-    A buffer whose only such accesses are atomic has "".
+    It is also "" if all such loads and stores are atomic.
     times: the number of elements per key.
     shared: whether a call may bind the same memory to this buffer and to other shared buffers; kernels only read it.
     """
@@ -65,12 +66,12 @@ class Array:
 
 
 def element_bytes(type_: str, key: KeyType) -> int:
-    """Return the size in bytes of an element of a local array; a pair is a key with its original index."""
+    """Return the size in bytes of one element of a local array whose element type is `type_`."""
     if type_ in BYTES:
         return BYTES[type_]
     return {"key": key.held, "pair": pair_bytes(key)}[type_]
 
 
 def pair_bytes(key: KeyType) -> int:
-    """Return the size in bytes of a key with its original index."""
+    """Return the size in bytes of a pair, a key with its original index."""
     return 8 if key.bytes <= 4 else 16

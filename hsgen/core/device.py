@@ -9,12 +9,14 @@ from dataclasses import dataclass
 class Device:
     """Facts about a device family: the table ``[device]`` of a target file.  Sizes are in bytes.
 
-    A *core* is the unit that runs a work-group: an SM, a compute unit or a sub-slice.  The fields `threads` to `local`
-    limit no parameter: `hsgen.tools.suggest` derives initial parameters from them.  The fields `threads` to `cores` are
-    None if they are unknown.
+    A *core* is the unit that runs a work-group: an SM, a compute unit or a sub-slice.  The fields `threads`, `units`,
+    `registers`, `cores` and `local` set no limits.  From these five, `hsgen suggest` derives initial parameters of the
+    algorithms.  The first four are None if they are unknown.
 
-    unroll: "text" if the compiler keeps an array in memory whenever an unrolled loop indexes the array.  Kernel text
-    then contains the statements of each iteration instead of a loop.  "compiler" for other compilers.
+    progress: whether a started work-group makes progress while others wait for it: "guaranteed" by a specification,
+    "started" if all tests have only observed it, or "none".
+    unroll: "text" if the device's compiler unrolls a loop, but still keeps an array that the loop indexes in memory
+    instead of registers.  hsgen then writes the statements of each iteration instead of a loop.  "compiler" otherwise.
     threads: the number of subgroups that are resident on a core at once.
     units: the number of SIMD units of a core.
     registers: the number of 32-bit registers of a core, over all lanes.
@@ -44,16 +46,17 @@ class Device:
 
     @property
     def forward_progress(self) -> bool:
-        """Whether a started work-group makes progress while others wait for it.
+        """Whether a started work-group makes progress while others wait for it, as look-backs do.
 
-        A specification guarantees the progress, or all tests have only observed it.
+        Either a specification guarantees the progress, or all tests have observed it.
         """
         return self.progress != "none"
 
     @property
     def promised(self) -> bool:
-        """Whether forward progress is guaranteed.
+        """Whether a specification guarantees forward progress.
 
-        A look-back then waits without a limit, so there are no retries.  Otherwise a look-back gives up after a limit.
+        A look-back then polls the state of an earlier tile until the state is no longer empty.  Without the guarantee,
+        a look-back gives up after a limited number of polls, and its pass runs again by reduce-scan, as a *retry*.
         """
         return self.progress == "guaranteed"

@@ -42,14 +42,14 @@ class Notice(UserWarning):
 class Terminated(BaseException):
     """Raised in a process that received a signal to terminate.
 
-    The class is no `Exception`, so handlers of errors do not catch it.
+    The class derives from `BaseException`, so ``except Exception`` does not catch it.
     """
 
 
 class HsgenError(Exception):
-    """An error that a user can act on.
+    """The base class of errors that a user can remedy.
 
-    The error has one or more lines.  Each line states the place, the problem and the remedy.
+    The message has one or more lines.  Each line names the file or argument, then the problem, then the remedy.
     """
 
     exit_code = 1
@@ -61,7 +61,10 @@ class HsgenError(Exception):
 
 
 class Wrong(HsgenError):
-    """A check failed: files are stale, a sort is incorrect, or a kernel does not build.  Exit code 1."""
+    """A check failed: generated files are not up to date, a sort is incorrect, or a kernel does not compile.
+
+    The exit code is 1.
+    """
 
     exit_code = 1
 
@@ -80,7 +83,7 @@ class OutOfRange(Usage, ValueError):
         self.argument, self.number, self.remedy = argument, number, remedy
 
     def renamed(self, argument: str) -> OutOfRange:
-        """Return the same error for an argument named `argument`."""
+        """Return the same error with the name `argument`, by which a public function calls the number."""
         return OutOfRange(argument, self.number, self.remedy)
 
 

@@ -1,4 +1,7 @@
-"""A strict reader of tables in files.  Unknown keys and wrong types are errors; all errors of a file are reported."""
+"""A strict reader of TOML and JSON tables.  Unknown keys and wrong types are errors.
+
+The reader collects all errors of a file, so that one message can report them together.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ from hsgen.core.records import DOT, record_of, records
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """The type and range of a key's value.
+    """The valid type and range of the value at a key of a table.
 
-    kind: "int", "bool", "str", "ints" or "strs"; the last two are lists.
+    kind: the type of the value: "int", "bool", "str", "ints" (a list of integers) or "strs" (a list of strings).
     hint: a description of the valid values, for messages.
     least, greatest: the range of integers, inclusive.
     choices: the valid strings; empty if every string is valid.
-    filled: whether an empty value is an error.
+    filled: whether an empty string or list is an error.
     """
 
     kind: str
@@ -32,7 +35,7 @@ class Field:
     filled: bool = False
 
     def problem(self, value: object) -> str | None:
-        """Return the problem with `value`, or None if the value is valid."""
+        """Return a description of what is wrong with `value`, or None if the value is valid."""
         if not self._right_type(value):
             return f"{_shown(value)} is not {_KINDS[self.kind]}"
         if self.filled and not value:
@@ -70,9 +73,9 @@ def _shown(value: object) -> str:
 
 
 def _number(value: object) -> object:
-    """Return the value as text.
+    """Return the value as decimal text, or a description of it if an integer has too many digits.
 
-    Python refuses to convert very long integers; for such an integer, the text states its size in bits.
+    `str` raises ValueError for such integers.  The description then states the size of the integer in bits.
     """
     try:
         return str(value)
@@ -86,14 +89,14 @@ LINES = 20
 
 @dataclass(slots=True)
 class Reader:
-    """A reader of one file, which collects errors.  Each error is a line that begins with `where`, the file's name."""
+    """A reader of one file, which collects the errors.  Each is a line that begins with `where`, the file's name."""
 
     where: str
     errors: list[str] = field(default_factory=list)
     _meant: set[str] = field(default_factory=set)  # missing keys whose misspelt form was reported
 
     def error(self, key: str, problem: str, hint: str) -> None:
-        """Record an error: `key` has `problem`, and `hint` says how to mend it."""
+        """Record an error: `problem` is what is wrong with the value at `key`, and `hint` is the remedy."""
         self.errors.append(f"{self.where}: {shown(key)}: {problem}; {hint}")
 
     def misspelt(self, key: str) -> bool:
@@ -113,9 +116,9 @@ class Reader:
             raise Usage(*errors)
 
     def table(self, parent: Mapping[str, Any], name: str, *, required: bool = True) -> dict[str, Any] | None:
-        """Return the table `name` of `parent`, or None if there is no such table.
+        """Return the inner table `name` of the table `parent`, or None if there is no such table.
 
-        A value that is not a table is an error.  A missing table is an error only if it is `required`.
+        A value that is not a table is recorded as an error.  So is a missing table, if `required` is true.
         """
         value = parent.get(name.split(".")[-1])
         if isinstance(value, dict):
@@ -147,7 +150,10 @@ class Reader:
         return good
 
     def _opened(self, table: Mapping[str, Any], prefix: str, known: Iterable[str]) -> dict[str, Any]:
-        """Return the table with each inner table replaced by dotted keys, if `known` has keys of that inner table."""
+        """Return `table`, in which the dotted keys of `known` replace the inner tables that contain these keys.
+
+        For example, the entry ``{"bucket": {"items": 4}}`` becomes ``{"bucket.items": 4}``.
+        """
         inner = {record_of(key) for key in known} - {""}
         dotted: dict[str, Any] = {}
         for key, value in table.items():

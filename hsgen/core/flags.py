@@ -1,7 +1,8 @@
-"""Constants that plans, kernels and the C runtimes share.
+"""Constants that launch plans (`hsgen.core.plan`), kernels and the C runtimes share.
 
-They are the flags in the argument of a kernel, and the values of a step's guard, grid and argument.  Only this module
-defines the constants.  `hsgen.emit.c_constants` renders them for C; kernel templates read `bit.NAME`.
+There are two groups: flag bits in the 32-bit argument that a launch passes to its kernel, and codes for the fields of a
+plan.  This module alone defines them.  `hsgen.emit.c_constants` writes them as C enums.  A kernel template reads the
+flag NAME as `bit.NAME`.
 """
 
 from __future__ import annotations
@@ -18,15 +19,16 @@ FLAGS = {
 }
 """The meaning of each flag in the argument of a kernel, in the order of bits.
 
-DIRECT in a plan permits a step to store to the destination.  The interpreter clears the flag for sorts in place, and
-for each pass that an odd number of passes follows.
+A plan sets DIRECT for each step that may store to the destination.  For a call, the interpreter of plans clears DIRECT
+in sorts in place, and in each pass that an odd number of passes follows.  The reason for the latter: passes store
+alternately to two buffers, and the last pass must store to the destination.
 """
 
 FIRST = 20
 """The index of the bit of the first flag in the argument of a kernel.
 
-The lower bits hold numbers.  For a kernel of one pass: the pass number, the digit's shift << 8, and the digit's width
-<< 16.  For a kernel that runs all passes: the end of the bit range, and the start of the bit range << 8.
+The lower 20 bits hold numbers.  A kernel of one radix pass gets ``pass number | digit shift << 8 | digit width << 16``.
+A kernel that runs all passes gets ``end | start << 8``, the first and one past the last bit of the bit range.
 """
 
 BIT = {name: FIRST + i for i, name in enumerate(FLAGS)}
@@ -42,7 +44,7 @@ ARGUMENTS = {
     "call_number": "the second number of the call, without flags; the sign bit is set if it bounds one on the device",
     "indirect_grids": "for the kernel that computes the grids of all other steps from a device-side count",
 }
-"""The kinds of step arguments (`hsgen.core.plan.Argument`), each with the number that the kernel receives."""
+"""The number that a kernel receives, for each class of `hsgen.core.plan.Argument`; the key is the class's `kind`."""
 
 PLACES = {"any": "ANYWHERE", "in": "IN_PLACE", "out": "OUT_OF_PLACE"}
 """The values of `Guard.place`, each with its name in C.

@@ -1,4 +1,6 @@
-"""The interpreter of plans: it computes the launches of a call for n keys.  The C runtimes follow the same rules."""
+"""The interpreter of launch plans: it computes the launches of a call for n keys, with their grids and arguments.
+
+The C runtimes follow the same rules."""
 
 from __future__ import annotations
 
@@ -28,16 +30,17 @@ from hsgen.core.sort import Sort
 class Options:
     """The options of one call.
 
-    kind: the kind of the key type (`hsgen.core.keys.Type.kind`).
+    kind: whether keys are unsigned (0), signed (1) or floats (2).
     descending: whether the greatest key comes first.
     begin, end: the bit range by which keys are sorted, from bit `begin` up to, but not including, bit `end`; None means
     up to the last bit.  The range applies to transformed keys (docs/reference/semantics.md).
     discard: whether the caller of an argsort discards the sorted keys.
     device_count: whether device memory contains the count; n is then the capacity.
 
-    A call sets at most one of the next six fields, the *second number* of the call.  The operation determines which.
+    A call passes at most one number to kernels besides n: its *second number*.  The operation (sort, merge, top-k and
+    so on) determines which of the next six fields this number is.  The other five are 0.
 
-    shift: the number of low bits of a key that the stage after a sort ignores.
+    shift: for a sort that also reports run boundaries or has an epilogue, the number of low key bits to ignore there.
     segment_count: the number of segments, or of rows.
     first_count: the number of keys in the first of the two arrays that a merge reads.
     capacity: the number of keys that a digest covers.
@@ -70,7 +73,7 @@ class Options:
 
     @property
     def number(self) -> int:
-        """The second number of the call, after n: the one field of `shift` to `columns` that is set; else 0."""
+        """The second number of the call: the one field of `shift` to `columns` that is not 0; 0 if all are 0."""
         counts = self.shift or self.segment_count or self.first_count or self.capacity
         return counts or self.reduction or self.columns
 
@@ -84,9 +87,9 @@ class Options:
 
 PLAIN = Options()
 NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "columns", "take", "layouts")
-"""The fields of `Options` that are numbers, in the order of ``hn_call`` in C.
+"""The fields of `Options` that are numbers, in the order of the C struct ``hn_call``.
 
-`Options.number` returns one of the first six, never `take` or `layouts`.
+`Options.number` returns one of the first six fields, never `take` or `layouts`.
 """
 LAYOUT_BITS = 30
 """A kernel receives `Options.layouts` in two 32-bit numbers: the first has the low 30 bits, the second the higher bits.
@@ -103,11 +106,11 @@ def options(key: str = "u32", order: str = "ascending", **more: int | None) -> O
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A launch of a step.
+    """The launch of a plan's step in one call.
 
-    argument: the number that the kernel receives after n, with all flags.
-    groups: the number of work-groups that the step needs.
-    grid: the two-dimensional grid, with at least `groups` work-groups.
+    argument: the 32-bit number that the kernel receives after n, including its flag bits.
+    groups: the number of work-groups that have work.
+    grid: the width and height of the grid in work-groups; their product is at least `groups`.
     """
 
     step: Step
@@ -154,9 +157,10 @@ def passes(begin: int, end: int, bits: int) -> int:
 
 
 def argument(plan: Plan, step: Step, call: Options, *, in_place: bool) -> int | None:
-    """Return the argument that a step's kernel receives in a call.
+    """Return the argument that a step's kernel receives in a call; None if the call skips the step.
 
-    Return None if the step's guard excludes the bit range or the reduction of the call.
+    A call skips a step if the step's guard excludes the bit range or the reduction of the call.  It also skips a pass
+    beyond the last that the bit range needs, and the step that computes indirect grids.
 
     Raises:
         Usage: the bit range is reversed or exceeds the key.
@@ -224,9 +228,9 @@ def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, nu
 
 
 def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
-    """Return the greatest count up to `max_n` for which the grids of `steps` have at most limit x limit work-groups.
+    """Return the greatest count up to `max_n` for which every grid of `steps` has at most limit * limit work-groups.
 
-    Only grids whose size depends on n are checked.
+    limit: the greatest grid size of the device in one dimension.  Only grids whose size depends on n are checked.
     """
     for step in steps:
         grid, guard = step.grid, step.guard
@@ -238,15 +242,15 @@ def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
 
 
 def offset(binding: Binding, n: int) -> int:
-    """Return the byte offset at which a binding begins in the buffer of its role, in a call for `n` keys."""
+    """Return the offset in bytes at which a kernel's buffer begins in the call's buffer, in a call for `n` keys."""
     begin = binding.plus + binding.per_n * (n if binding.max_n is None else min(n, binding.max_n))
     return aligned(begin) if binding.role == "scratch" else begin
 
 
 def numbers(sort: Sort, step: Step, call: Options) -> tuple[int, ...]:
-    """Return the numbers that the kernel of a step receives after n and the argument: two numbers, or none.
+    """Return the two further numbers that a step's kernel receives after n and the argument, or an empty tuple.
 
-    `Signature.numbers` describes the numbers.
+    `Signature.numbers` says which numbers these are.
     """
     if sort.signature.rows:
         low = call.layouts & (1 << LAYOUT_BITS) - 1
@@ -255,9 +259,9 @@ def numbers(sort: Sort, step: Step, call: Options) -> tuple[int, ...]:
 
 
 def spare_at(sort: Sort, n: int) -> int:
-    """Return the byte offset in scratch of a buffer for the sorted keys of an argsort whose caller discards the keys.
+    """Return where scratch has room for the sorted keys if the caller of an argsort discards them: an offset in bytes.
 
-    The buffer lies behind the scratch that every call for `n` keys needs.
+    The sorted keys lie behind the scratch that every call for `n` keys needs.
     """
     return aligned(sort.plan.scratch.bytes(n))
 

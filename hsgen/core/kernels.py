@@ -21,23 +21,25 @@ class Kernel:
     index64: whether n is a 64-bit number.
     subgroup: the width of the subgroups in which lanes exchange values; 1 if lanes exchange no values.
     ballot: whether the lanes of a subgroup vote.
-    always: whether the kernel runs for every device-side count.  Other kernels return at once if that count lies
-    outside the bounds of the step's guard.
+    always: whether the kernel works for every count in device memory.  A kernel without this flag loads the count, and
+    returns at once if the count lies outside the bounds of its step's guard.
     cooperative: whether work-groups wait for each other, so that all work-groups of a launch must be resident.
-    picks: the types of the buffers that the kernel selects at run time, as keys of `hsgen.core.buffers.PICKED`.
+    picks: "key" if the kernel selects at run time from which of three buffers it loads keys; "value" likewise for
+    values.  `hsgen.core.buffers.PICKED` lists the buffers.
     row: the number of adjacent keys that the kernel handles as one vector; 0 if the kernel handles keys one by one.
-    The next four fields state which capabilities of a dialect (``templates/dialects/contract.toml``) the kernel uses.
-    by_rows: "rows", vectors of `row` keys.  Other dialects cannot run the kernel.
-    marks: "marks", which tests 32 adjacent keys at once for run boundaries.
-    vectors: "vectors", accesses to four adjacent elements at once.
-    key_vectors: "key_vectors", accesses to 16 bytes of adjacent keys at once.
+    A *dialect* is a kernel language, such as GLSL.  The next four fields state which of a dialect's optional
+    capabilities the kernel uses (``templates/dialects/contract.toml``).
+    by_rows: the kernel uses "rows", vectors of `row` keys.  Dialects without "rows" cannot express the kernel.
+    marks: the kernel uses "marks", which tests 32 adjacent keys at once for run boundaries.
+    vectors: the kernel uses "vectors", loads and stores of four adjacent elements at once.
+    key_vectors: the kernel uses "key_vectors", loads and stores of 16 bytes of adjacent keys at once.
     resident: the number of work-groups that must fit on a core at once; 0 if the compiler decides.
     gate: the name of a buffer, or "".  The kernel returns at once if the first word of this buffer is not 0.
     params: the algorithm's parameters.
-    common: the parameters on which the kernel text depends.  Kernels that differ only in other parameters share a text.
-    data: a record that the template reads.  A field whose value names a template (see `VARIANT`) selects the variant of
-    a phase.  The kernel's template calls the variant by the name of the field.
-    scratch: the layout of the buffer ``words``, a record of regions.  The template addresses the regions by name.
+    common: those parameters on which the kernel text depends.  Kernels that differ only in `params` share one text.
+    data: a dataclass that the template reads.  If the value of a field `load` names a template (see `VARIANT`), the
+    kernel's template calls the macros of that template as `load`.  A kernel thus selects a variant of one phase.
+    scratch: a dataclass of regions of the buffer ``words``; the template addresses a region by the field's name.
     """
 
     name: str
@@ -67,11 +69,11 @@ class Kernel:
 
     @property
     def handover(self) -> bool:
-        """Whether work-groups load what other work-groups stored in the same launch, without a grid barrier."""
+        """Whether work-groups load what other work-groups stored in the same launch, without a barrier of the grid."""
         return not self.cooperative and any(b.coherent == DEVICE for b in self.buffers)
 
     def layout(self, key: KeyType) -> list[tuple[Array, int]]:
-        """Return each local array with its byte offset in local memory.
+        """Return pairs (local array, its byte offset in local memory).
 
         Arrays of larger elements come first, so each offset is a multiple of the size of an element.
         """
@@ -87,7 +89,7 @@ class Kernel:
 
 
 def variants(data: object) -> Iterator[tuple[str, str]]:
-    """Yield (field, template) for each field of `data` (see `Kernel.data`) that names a variant of a phase."""
+    """Yield (name, value) for each field of the dataclass `data` whose value names a template (`Kernel.data`)."""
     for field in fields(data) if is_dataclass(data) else ():
         value = getattr(data, field.name)
         if isinstance(value, str) and VARIANT.fullmatch(value):

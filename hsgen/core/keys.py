@@ -1,4 +1,4 @@
-"""Key widths, key types, kinds of values, orders and the signature of a sort, as plain values."""
+"""Key widths (u32), key types (f32), kinds of values, orders, and the signature of a sort: what its calls may use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BFLOAT16 = "bfloat16"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyType:
-    """Keys of one width.  Kernels handle them as unsigned numbers, regardless of the key type."""
+    """A key width, such as u32.  Kernels compare keys as unsigned numbers, also if they are signed or floats."""
 
     name: str
     bytes: int
@@ -29,7 +29,7 @@ class KeyType:
 
     @property
     def greatest(self) -> int:
-        """The greatest key; kernels use it in place of keys whose index is n or more."""
+        """The greatest key; kernels pad the last tile with it, where key indices are n or more."""
         return (1 << self.bits) - 1
 
 
@@ -111,16 +111,16 @@ value-starts: device memory has the index of the first value of each row.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What calls of a sort may use beyond a plain sort of unsigned keys in ascending order.
+    """The options that calls of a sort may use, in addition to a sort of unsigned keys in ascending order.
 
     value: a name in `VALUES`.
     key_transform: whether calls may have signed or float keys, and descending order.
     epilogue: the text of an epilogue (`hsgen.stages.epilogue`); "" if there is none.
     floats: whether kernels calculate with floats, as sums do.  The floats are the values, or the keys if the sort has
     no values.
-    rows: whether kernels receive two numbers that describe rows or columns.  A selection passes the number of rows, and
-    the number of keys to take from each row.  A pack passes the layouts of its columns.
-    The other fields are features, as described at `FEATURES`.
+    rows: whether kernels receive two further numbers, which describe rows or columns.  In a selection (top-k), they are
+    the number of rows and the number of keys to take from each row.  In a pack, they are the layouts of its columns.
+    Each of the other fields is true if the sort has the feature of that name in `FEATURES`.
     """
 
     value: str = "none"
@@ -143,8 +143,8 @@ class Signature:
     def numbers(self) -> bool:
         """Whether kernels receive two numbers after n and the argument.
 
-        The numbers are those of `rows`.  With a device-side count instead, they are the bounds of the step's guard, and
-        the kernel compares the count with them.
+        If `rows` is true, they are the numbers described there.  Otherwise the count is in device memory.  The numbers
+        are then the bounds of the step's guard; the kernel returns at once if the count lies outside them.
         """
         return self.device_count or self.rows
 
@@ -165,20 +165,17 @@ class Signature:
 
     @property
     def of_rows(self) -> bool:
-        """Whether the sort is a selection that reads numbers about its rows, such as lengths, from device memory."""
+        """Whether the sort is a selection (top-k) that loads facts about its rows, such as lengths, from buffers."""
         return self != self.of_equal_rows
 
     @property
     def of_equal_rows(self) -> Signature:
-        """The same signature without `row_lengths` to `value_starts`: a selection from rows of equal length."""
+        """The same signature with the last five fields False: that of a selection from rows of equal length."""
         return replace(self, row_lengths=False, row_starts=False, row_takes=False, row_count=False, value_starts=False)
 
     @property
     def fills(self) -> bool:
-        """Whether a row may have fewer results than the call takes from each row.
-
-        Kernels then fill the rest of the row.
-        """
+        """Whether a row of a selection may have fewer keys than the call takes, so that kernels pad the results."""
         return self.row_lengths or self.row_takes
 
     @property
@@ -210,7 +207,7 @@ def described(signature: Signature) -> str:
 
 
 def value_kind(value: str | int) -> str:
-    """Return the name in `VALUES` of the kind of values that a user states as `value`.
+    """Return the kind of values, a name in `VALUES`, for a user's argument `value`.
 
     value: the name itself, the size of a value in bytes, or a key type of that size.  For example, "v4", 4, "4", "u32",
     "i32" and "f32" all give "v4".

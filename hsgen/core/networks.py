@@ -81,7 +81,7 @@ def bitonic_merge(n: int) -> Network:
 def layered(network: Iterable[Comparator]) -> Network:
     """Return the same network, with its comparators sorted by depth, then by index.
 
-    The depth of a comparator is the greatest number of comparators on a path to it, itself included.
+    The depth of a comparator is the length of the longest chain of dependent comparators that ends with it.
     """
     depth: dict[int, int] = {}
     layers: dict[int, list[Comparator]] = {}

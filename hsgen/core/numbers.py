@@ -8,7 +8,7 @@ from typing import Any
 from hsgen.core.errors import OutOfRange, wrong_type
 
 MOST = 2**31 - 1
-"""The greatest number that a call can pass to kernels; the count n alone may be greater."""
+"""The greatest number that a call can pass to kernels, except the count n, which may be greater."""
 _SHOWN = 256  # a message shows the digits of numbers of at most this many bits
 
 

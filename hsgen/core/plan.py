@@ -1,10 +1,10 @@
-"""Plans as plain values: a plan lists all launches of a sort, each with the condition under which it runs.
+"""Launch plans as plain values: a plan lists all launches of a sort, each with the condition under which it runs.
 
-`hsgen.core.interpreter` and the C runtimes interpret plans: for a call, they find the launches that run.
+`hsgen.core.interpreter` and the C runtimes read a plan in each call.  They select the launches that the call needs.
 
 A *step* of a plan is one launch: a kernel, the kernel's buffers, a guard, a grid and an argument.  The guard states for
-which counts and calls the step runs.  The grid states the number of work-groups.  The argument is the number that the
-kernel receives in addition to n.
+which counts n, and for which options of a call, the step runs.  The grid is the number of work-groups as a function
+of n.  The argument is a 32-bit number that the kernel receives in addition to n.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ values, values_out: the values before and after the call.
 scratch: the memory that the caller lends to the call.
 count: the device-side count.
 other, other_values: further inputs, such as the offsets of segments, or the second of two arrays and its values.
-report: words that a call computes from the keys, such as run boundaries or a digest.
+report: 32-bit words that a call computes from the keys, such as run boundaries or a digest.
 takes: for each row of a selection, the number of keys to take.
 value_starts: for each row of a selection, the index of its first value.
 """
@@ -45,11 +45,13 @@ value_starts: for each row of a selection, the index of its first value.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A buffer of a step: a buffer of the call from a byte offset on, ``plus + per_n * min(n, max_n)``.
+    """The memory that a launch binds to one buffer parameter of its kernel.
 
-    role: the role of the call's buffer, a name in `ROLES`.  In scratch, the offset is rounded up to a multiple of 1024.
+    It is one of the call's buffers, from byte offset ``plus + per_n * min(n, max_n)`` on.
+
+    role: which of the call's buffers, a name in `ROLES`.  In scratch, the offset is rounded up to a multiple of 1024.
     max_n: the count above which the offset no longer grows; None if the offset grows with every n.  The bound matters
-    with a device-side count, because n is then the capacity, which may exceed the counts for which the step runs.
+    if the count is in device memory.  n is then only the capacity, and may exceed the counts for which the step runs.
     """
 
     role: str
@@ -58,11 +60,11 @@ class Binding:
     max_n: int | None = None
 
     def after(self, room: int) -> Binding:
-        """Return the binding with an offset that is `room` bytes greater in scratch, and unchanged in other buffers."""
+        """Return the binding, with an offset `room` bytes greater if its buffer is scratch; else unchanged."""
         return replace(self, plus=self.plus + room) if self.role == "scratch" else self
 
     def bounded(self, max_n: int) -> Binding:
-        """Return the binding, whose offset in scratch stops growing at `max_n` keys; other buffers stay the same."""
+        """Return the binding, with an offset that stops growing at `max_n` keys if its buffer is scratch."""
         least = max_n if self.max_n is None else min(max_n, self.max_n)
         return replace(self, max_n=least) if self.role == "scratch" and self.per_n else self
 
@@ -71,12 +73,13 @@ class Binding:
 class Guard:
     """The condition under which a step runs: ``min_n < n <= max_n``, and all other fields match the call.
 
-    place: a name in `hsgen.core.flags.PLACES`.
-    range: a name in `hsgen.core.flags.RANGES`.
-    at_zero: the step also runs for n = 0.
-    x: the quantity that is compared with `min_n` and `max_n`: "n", the count, or "length", the length of each row.  The
-    length is n divided by the number of rows.
-    reduction: a name in `hsgen.core.flags.REDUCTIONS`, for calls that reduce values.
+    place: "in" if the step runs only for sorts in place, "out" only for sorts out of place, "any" for both.
+    range: "whole" if the step runs only for sorts by all key bits, "part" only for sorts by fewer bits, "any" for both.
+    at_zero: whether the step also runs for n = 0.
+    x: what is compared with `min_n` and `max_n`: "n", the count, or "length", the length of each row, which is n
+    divided by the number of rows.
+    reduction: for calls that reduce values by key: "rounded" if the step runs only for sums of floats, "exact" only for
+    other reductions, "any" for all.
     min_take, max_take: if `max_take` is not 0, the step runs only for calls with ``min_take < take <= max_take``.
     """
 
@@ -91,10 +94,10 @@ class Guard:
     max_take: int = 0
 
     def within(self, low: int, high: int) -> Guard:
-        """Return the guard restricted to counts above `low` up to `high`.
+        """Return the guard, restricted to calls whose count n is above `low` and at most `high`.
 
-        If the guard compares row lengths, only `high` restricts it: a row can have fewer than `low` keys although n
-        exceeds `low`.
+        If the guard compares row lengths, only `high` restricts it.  n may exceed `low` although each row has fewer
+        than `low` keys.
         """
         low = low if self.x == "n" else 0
         if low <= self.min_n and self.max_n <= high:
@@ -103,7 +106,7 @@ class Guard:
 
     @property
     def empty(self) -> bool:
-        """Whether the guard excludes every count above 0."""
+        """Whether no count above 0 satisfies the guard."""
         return self.min_n >= self.max_n
 
 
@@ -111,8 +114,8 @@ class Guard:
 class Grid:
     """The number of work-groups of a step: ``min((x + add) // div * mul, cap)``.
 
-    x: the quantity in this formula, a name in `hsgen.core.flags.QUANTITIES`.
-    If x is "rows", the number is ``min(rows * ((length + add) // div * mul), cap)``; `length` is the length of a row.
+    x: "n", "number" (the second number of the call, such as a number of segments) or "rows".  If x is "rows", the grid
+    has ``min(rows * ((length + add) // div * mul), cap)`` work-groups, where `length` is the length of each row.
     All numbers are 64-bit integers; `add` may be negative.
     """
 
@@ -123,9 +126,9 @@ class Grid:
     cap: int = UNCAPPED
 
     def groups(self, x: int, times: int = 1) -> int:
-        """Return the number of work-groups if the quantity has the value `x`.
+        """Return the number of work-groups if the quantity that the field `x` names has the value `x`.
 
-        If the quantity is "rows", `x` is the length of a row, and `times` is the number of rows.
+        If that quantity is "rows", the argument `x` is the length of a row, and `times` is the number of rows.
         """
         return min(times * ((x + self.add) // self.div * self.mul), self.cap)
 
@@ -151,9 +154,9 @@ class Literal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """An argument for one pass: the number of the pass, and the shift and the width of its digit.
+    """An argument for the kernel of one radix pass: the index of the pass, and the shift and the width of its digit.
 
-    number: the number of the pass, from 0 on.  The step runs only if the bit range needs more than `number` passes.
+    number: the index of the pass, from 0 on.  The step runs only if the bit range needs more than `number` passes.
     bits: the greatest width of a digit.
     """
 
@@ -165,7 +168,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitRange:
-    """An argument for a kernel that runs all passes: the end and the start of the call's bit range."""
+    """An argument for a kernel that runs all radix passes: the end and the start of the call's bit range."""
 
     kind: ClassVar[str] = "bit_range"
     flags: int = 0
@@ -173,7 +176,7 @@ class BitRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassCount:
-    """An argument with the number of passes that the bit range needs, if a digit has at most `bits` bits."""
+    """An argument with the number of radix passes that the bit range needs, for digits of at most `bits` bits."""
 
     kind: ClassVar[str] = "pass_count"
     bits: int
@@ -182,9 +185,9 @@ class PassCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallNumber:
-    """An argument that is the second number of the call (`Options.number`), without flags.
+    """An argument that is the second number of the call (`Options.number`), such as a number of segments; no flags.
 
-    The sign bit is set if the number is only the capacity of a number in device memory.
+    The sign bit is set if the exact number is in device memory, and the argument is only an upper bound of it.
     """
 
     kind: ClassVar[str] = "call_number"
@@ -193,10 +196,10 @@ class CallNumber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndirectGrids:
-    """An argument for a kernel that computes the grids of all other steps from a device-side count.
+    """An argument for a kernel that loads the count from device memory, and computes the grids of all other steps.
 
     The argument is the device's greatest grid size in one dimension.  Only hosts with indirect dispatch run the step.
-    At present, all such hosts use Vulkan.
+    At present, these are the Vulkan hosts.
     """
 
     kind: ClassVar[str] = "indirect_grids"
@@ -204,9 +207,10 @@ class IndirectGrids:
 
 
 Argument = Literal | Pass | BitRange | PassCount | CallNumber | IndirectGrids
-"""The number that a kernel receives after n; each class describes the bits below the flags.
+"""The number that a kernel receives after n: flags in the high bits, and below them the bits that each class describes.
 
-flags: the flags REDO and DIRECT of `hsgen.core.flags`, if the step has them; the interpreter adds the call's flags.
+flags: the flags REDO and DIRECT of `hsgen.core.flags`, if the step has them; in each call, the interpreter adds the
+flags of the call's options.
 """
 
 assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, IndirectGrids)] == list(ARGUMENTS)
@@ -214,10 +218,10 @@ assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One launch, with the guard that tells when the launch runs.
+    """One launch, with the guard that states for which calls it runs.
 
     kernel: the name of the kernel.
-    bindings: the buffers of the kernel, in the order of `Kernel.buffers`.
+    bindings: the memory for each buffer parameter of the kernel, in the order of `Kernel.buffers`.
     """
 
     kernel: str
@@ -228,25 +232,26 @@ class Step:
 
     @property
     def pass_number(self) -> int | None:
-        """The number of the pass that the step belongs to; None if the argument is not a `Pass`."""
+        """The index of the radix pass that the step belongs to; None if the argument is not a `Pass`."""
         return self.argument.number if isinstance(self.argument, Pass) else None
 
     @property
     def indirect(self) -> bool:
-        """Whether the step computes the grids of the other steps."""
+        """Whether the step's kernel computes the grids of the other steps, for indirect dispatch."""
         return isinstance(self.argument, IndirectGrids)
 
     def within(self, low: int, high: int) -> Step:
-        """Return the step restricted to counts above `low` up to `high`."""
+        """Return the step, with its guard restricted to counts above `low` and at most `high`."""
         guard = self.guard.within(low, high)
         return self if guard is self.guard else replace(self, guard=guard)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceStatus:
-    """The scratch words in which a sort reports retries: `words` 32-bit words at `binding`, one for each pass.
+    """The scratch words in which a sort reports retries: `words` 32-bit words at `binding`, one for each radix pass.
 
-    A word is 1 if its pass needed a retry.  The words are valid only for counts above `min_n`.
+    A word is 1 if its pass needed a retry, because a look-back gave up; else 0.  Only calls for more than `min_n` keys
+    write the words.
     """
 
     binding: Binding
@@ -256,10 +261,11 @@ class DeviceStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """The steps of a sort in their order, for counts up to `max_n`.
+    """The steps of a sort in launch order, for counts up to `max_n`.
 
-    first_bit, bits: a call selects its bit range among `bits` bits of the key, from bit `first_bit` on.
-    whole_words: whether the sort compares packed words as a whole and ignores the bit range.
+    first_bit, bits: the key is bits `first_bit` to ``first_bit + bits - 1`` of a sorted word.  For example, a 64-bit
+    word that packs a 32-bit key above its value has 32 and 32.  Bit 0 of a call's bit range is bit `first_bit`.
+    whole_words: whether the sort compares such packed words including the values, and ignores the bit range.
     """
 
     steps: tuple[Step, ...]
@@ -271,7 +277,7 @@ class Plan:
     device_status: DeviceStatus | None = None
 
     def after(self, room: int) -> Plan:
-        """Return the plan with all scratch offsets `room` bytes greater, so that other data fits before them."""
+        """Return the plan with all scratch offsets `room` bytes greater, to make room for data before them."""
         status = self.device_status
         return replace(
             self,

@@ -1,4 +1,4 @@
-"""Conversions between records and dictionaries whose keys are dotted names, such as ``bucket.items``.
+"""Conversions between parameter classes and flat dictionaries whose keys may be dotted, such as ``bucket.items``.
 
 A *record* is a frozen dataclass in a field of a parameter class; the field is None if the parameters have no such
 record.  Target files, searches and tests write ``field.value`` for a value in a record.
@@ -26,9 +26,9 @@ def records(names: Mapping[str, Any]) -> list[str]:
 
 
 def flat(params: Any) -> dict[str, Any]:
-    """Return the values of parameters by name.
+    """Return a dictionary from parameter names to values.
 
-    A value in a record has a dotted name.  An absent record has no entry.
+    A value in a record has a dotted name.  A record that is None has no entries.
     """
     values: dict[str, Any] = {}
     for f in dataclasses.fields(params):
@@ -41,7 +41,10 @@ def flat(params: Any) -> dict[str, Any]:
 
 
 def nested(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return `values` with an inner dictionary for each record, at the position of the record's first value."""
+    """Return `values`, with the dotted names of each record gathered in an inner dictionary.
+
+    For example, ``{"bucket.items": 4}`` becomes ``{"bucket": {"items": 4}}``.
+    """
     tables: dict[str, Any] = {}
     for name, value in values.items():
         if DOT in name:
@@ -76,7 +79,7 @@ def built(params: type[Any], values: Mapping[str, Any]) -> Any:
 
 
 def changed(params: Any, values: Mapping[str, Any]) -> Any:
-    """Return `params`, in which the values of `values` replace those of the same names; names may be dotted.
+    """Return a copy of `params` with the values in the dictionary `values`, whose keys may be dotted names.
 
     If the value of a record's field is None, the record is removed.
     """

@@ -17,10 +17,11 @@ class Region:
     name: upper case, unique in a layout.
     start: the index of the first word in scratch.
     size: the number of words.  0 stands for an absent region, or for the last region, which has all remaining words.
-    meaning: the comment of the region's constant in generated text.
-    offset: the distance in words from `start`; ``region + number`` sets it.
+    meaning: the comment at the region's constant in generated kernels.
+    offset: a distance in words from `start`, to address a word inside the region; ``region + 1`` adds 1 to it.
 
-    As text, a region is the name of its constant in kernels: ``{{ region + 1 }}`` renders ``HS_NAME + 1``.
+    In generated kernels, the constant ``HS_NAME`` is the index of the region's first word.  As text, a region is this
+    constant: ``{{ region + 1 }}`` in a template renders ``HS_NAME + 1``.
     """
 
     name: str
@@ -31,7 +32,7 @@ class Region:
 
     @property
     def constant(self) -> str:
-        """The name of the region's constant in generated text."""
+        """The name of the region's constant in generated kernels."""
         return f"HS_{self.name}"
 
     def __str__(self) -> str:
@@ -60,9 +61,10 @@ def of(layout: object) -> Iterator[Region]:
 
 
 def distinct(regions: Iterable[Region]) -> dict[Region, Region]:
-    """Map each region to a region whose name has a single meaning in the generated file.
+    """Map each region to itself, or to a copy with another name if an earlier region has its name.
 
-    If two regions have the same name but start at different words, the later region is renamed to NAME_2.
+    All kernels of a generated file share the constants of regions.  If regions have the same name NAME but different
+    first words, the constant of the second is therefore ``HS_NAME_2``, that of the third ``HS_NAME_3``.
     """
     starts: dict[str, int] = {}
     out: dict[Region, Region] = {}
@@ -75,9 +77,9 @@ def distinct(regions: Iterable[Region]) -> dict[Region, Region]:
 
 
 def renamed(layout: T, names: Mapping[Region, Region]) -> T:
-    """Return the dataclass `layout`, in which `names` replaces each region by the renamed region.
+    """Return a copy of the dataclass `layout`, with the names that the mapping `names` gives to its regions.
 
-    names: a result of `distinct`, whose regions have offset 0.  A renamed region keeps its offset in `layout`.
+    names: a result of `distinct` for regions with offset 0.  A renamed region keeps its offset in `layout`.
     An object that is no dataclass is returned unchanged.
     """
     moved: dict[str, Any] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 ANY_N = 2**63 - 1
-"""The greatest count of a rule, or of a plan, whose counts are otherwise not bounded."""
+"""The greatest count of a rule or a plan that sets no bound of its own."""
 UNIT = 1024
 """The alignment of offsets in scratch memory, in bytes."""
 
@@ -17,7 +17,7 @@ def aligned(size: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScratchRule:
-    """The scratch size of some steps, in bytes, as a function of the count n.
+    """The scratch size that some steps of a plan need, in bytes, as a function of the count n.
 
     Up to `min_n` keys, the size is 0.  Above, with ``m = min(n, max_n)``, the size is
     ``plus + per_n * m + per_unit * min(ceil(m / unit), units)``.
@@ -54,7 +54,7 @@ class Scratch:
         return max((rule.bytes(n) for rule in self.rules), default=0)
 
     def after(self, room: int) -> Scratch:
-        """Return the scratch size if the scratch offsets of all steps are `room` bytes greater (`Plan.after`).
+        """Return the scratch size for a plan whose scratch offsets are all `room` bytes greater (`Plan.after`).
 
         For counts that need no scratch, the size stays 0.
         """
@@ -67,14 +67,14 @@ class Scratch:
 
 
 def scratch_limit(n: int, item: int) -> int:
-    """Return the greatest scratch size, in bytes, that a sort of `n` items may need.
+    """Return the limit, in bytes, that the scratch size of a sort of `n` items must not exceed.
 
     item: the size in bytes of a key with its value.
-    The limit is the size of a second buffer for the items, plus 3 %, plus 512 KiB.
+    The limit is 1.03 times the size of all items, plus 512 KiB.
     """
     return 103 * item * n // 100 + (512 << 10)
 
 
 def scratch_of(**rule: int) -> Scratch:
-    """Return a scratch size with a single rule, given the fields of `ScratchRule`."""
+    """Return a `Scratch` with a single rule; the arguments are the fields of `ScratchRule`."""
     return Scratch((ScratchRule(**rule),))

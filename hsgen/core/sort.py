@@ -1,4 +1,4 @@
-"""Sorts as plain values: each has the kernels and the plan for one target and one key type."""
+"""Sorts as plain values: a `Sort` has the kernels and the launch plan for one target (GPU family) and one key width."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hsgen.core.scratch import ANY_N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """An algorithm of a sort, with the range of counts that it serves: above `min_n` up to `max_n`.
+    """One algorithm of a sort, such as bitonic or radix, with the counts that it sorts: above `min_n` up to `max_n`.
 
     label: the name of the algorithm in the target file.
-    If the range of counts is empty, the algorithm serves only bit ranges that the sort's other algorithms lack.
+    If `min_n` equals `max_n`, the algorithm sorts only by bit ranges that the sort's other algorithms do not support.
     """
 
     algorithm: str
@@ -27,18 +27,20 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sort:
-    """A sort, or another operation, with all data for its generated files.
+    """A sort, or another operation such as a merge, with all data that its generated files depend on.
 
     algorithm: the name that users see.
-    parts: the algorithms, each with its range of counts.
+    parts: the algorithms that the sort consists of, each with its range of counts.
     operation: a name in `hsgen.operations`.
     limit: the greatest count that the generated code supports.
     columns: the number of elements per item, such as the columns of a prefix sum; 1 if items are keys.
     groups: the greatest size of a grid of the target's devices, in work-groups in one dimension.
     pair: whether kernels handle a 64-bit key as two 32-bit words, because the device lacks 64-bit integers.
     vulkan: the least version of Vulkan that the kernels need; it determines the version of SPIR-V.
-    written_out: whether loops over arrays in registers are unrolled in the kernel text itself (`Device.unroll`).
-    first: the file of a sort that serves calls while the kernels of this sort are compiled; "" if there is none.
+    written_out: whether the kernel text has repeated statements instead of loops over arrays in registers
+    (`Device.unroll`).
+    first: the file name of another sort, which serves calls until the kernels of this sort are compiled; "" if there is
+    none.
     """
 
     target: str
