@@ -1,1 +1,1 @@
-"""Bundles of generated files, in memory and on disk, and their manifests."""
+"""Bundles: the folders of kernels, C files and a manifest that `hsgen generate` writes, in memory and on disk."""

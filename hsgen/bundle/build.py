@@ -33,37 +33,40 @@ def earlier_spirv_path(sort: Sort) -> str:
 
 
 def _headers(prefix: str) -> list[str]:
-    """Return the names of those headers of a single-header bundle that can contain SPIR-V."""
+    """Return the file names of the headers of a single-header bundle for APIs that use SPIR-V."""
     return [single_file.name(api, prefix) for api in having(lambda api: api.spirv)]
 
 
 def glsl_hash(sort: Sort, source: Source) -> str:
-    """Return the hash by which hsgen recognises that a sort's SPIR-V is up to date.
+    """Return the hash of all that a sort's SPIR-V depends on, except the compiler.
 
-    The hash covers the Vulkan version, the kernels' names, and the GLSL text without the comments at its top.
-    The names are included because the C file has an entry for each kernel, even for a kernel without GLSL.
+    If the hash is the same as that in the manifest, the bundle's SPIR-V is up to date.  The hash covers the Vulkan
+    version, the kernels' names, and the GLSL text without the comments at its top.  It covers the names because the C
+    file has an entry for each kernel, even for a kernel without GLSL.
     """
     names = " ".join(k.name for k in sort.kernels)
     return digest((sort.vulkan + names + spirv.body(source.text)).encode())
 
 
 Words = Callable[[Sort, Source], tuple[bytes, Compiled] | None]
-"""A function that returns the C file with a sort's SPIR-V, and the origin of that SPIR-V.
+"""A function that returns the C file with a sort's SPIR-V, and a record of which compiler made it from which GLSL.
 
-The function returns None if it can neither keep nor compile SPIR-V for the sort.
+The function returns None if it can neither take the SPIR-V from an existing bundle nor compile it.
 """
 
 
 @dataclass(slots=True)
 class Modules:
-    """The supplier of SPIR-V for a new bundle: a `Words` that keeps SPIR-V from the bundle in `folder`, or compiles it.
+    """The supplier of SPIR-V for a new bundle, a `Words`.  It takes SPIR-V from the bundle in `folder`, or compiles it.
 
-    SPIR-V is kept if its GLSL is unchanged.  With `checking`, SPIR-V from the installed compiler is compiled again, for
-    comparison; only SPIR-V from other compilers is kept.
-    missing: collects the paths of files whose SPIR-V could be neither kept nor compiled.
-    unchecked: with `checking`, maps the path of each file that could not be compared to the compiler it requires.
-    unsound: with `checking`, collects the paths of files that do not contain SPIR-V compiled from today's GLSL.
-    single: the new bundle has one header per API instead of folders.
+    It keeps the old SPIR-V of a sort if the sort's GLSL is unchanged.  `checking` is for the comparison of a bundle
+    with newly generated files: SPIR-V is then kept only if it is not from the installed compiler.
+
+    missing: the paths of files whose SPIR-V could be neither kept nor compiled.
+    unchecked: with `checking`, the files whose SPIR-V was kept and thus not compared: path to name of the compiler that
+    the comparison needs.
+    unsound: with `checking`, the paths of files that do not contain SPIR-V compiled from today's GLSL.
+    single: whether the new bundle has one header per API instead of folders.
     """
 
     folder: Path
@@ -76,7 +79,7 @@ class Modules:
     single: bool = False
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
-        """Return the C file with a sort's SPIR-V modules, and the origin of the modules.
+        """Return the C file with a sort's SPIR-V modules, and the record of their GLSL and compiler.
 
         Return None if the SPIR-V can be neither kept nor compiled.
 
@@ -104,7 +107,7 @@ class Modules:
         return text, Compiled(glsl_hash(sort, source), using.identity)
 
     def shown(self, sort: Sort) -> str:
-        """Return the path of the file in the new bundle that has a sort's SPIR-V modules; messages show the path."""
+        """Return the path, for messages, of the file in the new bundle that contains a sort's SPIR-V modules."""
         return _headers(self.prefix)[0] if self.single else spirv_path(sort)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
@@ -141,9 +144,10 @@ class Modules:
 def target_files(
     target: Target, choice: Choice, words: Words, prefix: str, single: bool = False
 ) -> tuple[Files, dict[str, Compiled]]:
-    """Return the files of one target, and the origin of the SPIR-V for each of its sorts that has SPIR-V.
+    """Return the files of one target, and the GLSL hash and compiler of SPIR-V for each sort that has SPIR-V.
 
-    words: the supplier of SPIR-V.  single: the files will be merged into headers by `hsgen.bundle.collapse`.
+    words: the supplier of SPIR-V.
+    single: whether `hsgen.bundle.collapse` will merge the files into headers.
     """
     files: Files = {}
     records: dict[str, Compiled] = {}
@@ -177,9 +181,9 @@ def target_files(
 
 
 def _looped(sort: Sort, source: Source, api: str) -> Source:
-    """Return the source with loops over the items of a lane instead of unrolled statements.
+    """Return the source of a sort with loops over the keys of a lane, instead of statements repeated for each key.
 
-    JavaScript packages contain such sources because the text is shorter to download.
+    JavaScript packages contain such sources, because the shorter text is faster to download.
     """
     return render(replace(sort, written_out=False), api) if sort.written_out else source
 

@@ -1,4 +1,7 @@
-"""Functions that make a `Choice` from the options of a command, from the manifest of a bundle, or from both."""
+"""Functions that make a `Choice`, the selection of sorts for a bundle.
+
+They make it from the options of a command, from the manifest of an existing bundle, or from both.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,16 @@ from hsgen.core.scratch import ANY_N
 from hsgen.targets.target import AUTO, Target
 
 COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
-"""The algorithms that a bundle has besides "auto" if the user names no algorithms.  At present, these are digests."""
+"""The algorithms that a bundle has in addition to "auto" if the user names no algorithms.
+
+At present, these are the digests, which hash the keys to check a sort.
+"""
 
 
 def offered(target: Target) -> tuple[str, ...]:
-    """Return the key types that a target sorts or scans.
+    """Return the key types for which a target has a sort or a prefix sum.
 
-    Types of 8 and 16 bits are among them if the target file has a table for u32.
+    A target file with parameters for u32 also serves types of 8 and 16 bits.
     """
     return tuple(t for t in TYPES if target.labels(t))
 
@@ -36,11 +42,11 @@ def choose(
     features: Iterable[str] = (),
     epilogue: str = "",
 ) -> Choice:
-    """Return the choice with these names; an empty list of names stands for its default.
+    """Return the choice with these key types, APIs, algorithms and so on; an empty list stands for its default.
 
-    The default keys are those for which the target file has tables, and the default APIs are all APIs of the target.
-    The default algorithm is "auto", which selects a sort by count.  The other defaults are no values, ascending order,
-    and no features.
+    The default keys are those for which the target file has parameters.  The default APIs are all APIs of the target.
+    The default algorithm is "auto", a sort that uses different algorithms for small and large counts.  The other
+    defaults are no values, ascending order, and no features.
 
     Raises:
         Usage: the target lacks a named key type, API or algorithm, or a name is unknown.
@@ -65,7 +71,7 @@ def choose(
 
 
 def again(target: Target, have: Choice) -> Choice:
-    """Return the choice `have` of an earlier bundle, after a check that today's target file still supports the choice.
+    """Return the choice `have` of an existing bundle, after a check that the target file still supports the choice.
 
     Raises:
         Usage: the target no longer has a key type, API or algorithm of the choice.
@@ -78,7 +84,7 @@ def again(target: Target, have: Choice) -> Choice:
 def _known(target: Target) -> dict[str, tuple[str, ...]]:
     """Return all names that the target allows in each list of a `Choice`: keys, APIs, algorithms and so on.
 
-    Lists of a choice have their names in the order that this function returns.
+    The lists of every choice are in the order of the lists that this function returns.
     """
     return {
         "key": offered(target),
@@ -91,9 +97,10 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
 
 
 def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
-    """Return the union of `choice` and the choice `have` of a bundle, without names that the target no longer has.
+    """Return the union of `choice` and the choice `have` of an existing bundle, which `choice` extends.
 
-    The epilogue and `max_n` of `have` apply if `choice` has none.  Only `choice` decides whether the bundle has SPIR-V.
+    Names that the target no longer has are left out.  If `choice` has no epilogue or no `max_n`, the result has that
+    of `have`.  Whether the bundle has SPIR-V depends on `choice` alone.
     """
     if have is None:
         return choice

@@ -1,7 +1,8 @@
 """The paths of the files that a bundle can have.
 
-The paths depend on the bundle's prefix, on its targets, and on the APIs and sorts of its targets.  A manifest is
-untrusted.  A manifest may list only these paths, so that hsgen neither overwrites nor removes any other file.
+The paths depend on the bundle's prefix of C names, on its targets, and on the APIs and sorts of its targets.  A
+manifest is untrusted: if it listed other paths, hsgen might overwrite or remove a user's files.  hsgen therefore
+rejects a manifest that lists any other path.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ _SORT = r"[a-z0-9]{1,32}(_[a-z0-9]{1,32}){0,2}(-[a-z0-9]{1,32})?_[a-z0-9]{1,16}(
 
 
 def is_sort(name: str) -> bool:
-    """Whether a name has the form of a sort's file name: algorithm or variant, key, and kind of values if any."""
+    """Whether `name` is a possible file name of a sort, such as bitonic_u32, or radix-bits2_u32_v4 with values."""
     return re.fullmatch(_SORT, name) is not None
 
 
 def common(prefix: str, apis: Iterable[str], *, single: bool = False) -> set[str]:
-    """Return the paths of the files that all targets share; with `single`, all files of the bundle are shared."""
+    """Return the paths of the files that all targets share; in a single-header bundle, these are all files."""
     return (single_paths if single else common_paths)(listed(apis), prefix)
 
 
 def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collection[str]) -> bool:
     """Whether a target with these APIs and sorts can have a file at `path`.
 
-    If `sorts` is empty, any name of a sort is valid, because manifests before schema 2 list no sorts.
+    If `sorts` is empty, the path may contain any possible name of a sort, because manifests of schema 1 list no sorts.
     """
     folder, _, rest = path.partition(f"targets/{target}/")
     known = listed(apis)
@@ -54,7 +55,7 @@ def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collectio
 
 
 def refuse_same_objects(paths: Iterable[str]) -> None:
-    """Check that a user's build can put the object files of all compiled sources into one folder.
+    """Check that no two C sources have the same object file name, so that a build can put all objects in one folder.
 
     Raises:
         Usage: two object files would have the same name; the message names the first two sources.

@@ -24,9 +24,9 @@ MANIFEST = "manifest.json"
 SCHEMA = 3
 LAYOUTS = ("folders", "single-file")
 _CHOOSING = ("COMPANIONS", "again", "choose", "offered", "widened")
-"""The names that this module takes from `hsgen.bundle.choosing` at their first use.
+"""The names that this module imports from `hsgen.bundle.choosing` only when they are first used.
 
-`hsgen.bundle.choosing` imports all algorithms, which `hsgen verify` does not need.
+The import is late because `hsgen.bundle.choosing` imports all algorithms, which `hsgen verify` does not need.
 """
 
 
@@ -38,9 +38,9 @@ class Choice:
     values, orders, features: names in `hsgen.core.keys`.
     epilogue: the text of an epilogue, or "".
     max_n: the greatest number of keys that a call may have.
-    glsl_only: the bundle has GLSL without SPIR-V.
-    All sorts of the target support all chosen orders and features, and signed and float keys if any are chosen.  The
-    epilogue and `max_n` apply to all sorts too.
+    glsl_only: whether the bundle has GLSL without SPIR-V.
+    The orders, features, epilogue and `max_n` apply to each sort of the target.  If `keys` has a signed or float type,
+    each sort supports such keys.  Other operations, such as top-k, may support fewer options.
     """
 
     keys: tuple[str, ...]
@@ -59,7 +59,7 @@ class Choice:
         return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
 
     def untyped(self, value: str = "none") -> Signature:
-        """Return the signature of sorts with this kind of values, but without support for signed and float keys."""
+        """Return the signature of sorts with this kind of values, as if all chosen keys were unsigned."""
         return replace(self.signature(value), key_transform="descending" in self.orders)
 
     def signature(self, value: str = "none") -> Signature:
@@ -73,7 +73,7 @@ class Choice:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The choice as a manifest records it.  The record has the epilogue's text, so a bundle is reproducible."""
+        """The choice as a dictionary for the manifest.  It has the epilogue's text, so the bundle can be reproduced."""
         more = {"epilogue": self.epilogue.splitlines(), "glsl_only": self.glsl_only, "max_n": self.max_n % ANY_N}
         return {
             "keys": list(self.keys),
@@ -87,15 +87,15 @@ class Choice:
 
 
 def digest(data: bytes) -> str:
-    """Return the SHA-256 hash of a file's content in hexadecimal, as manifests record it."""
+    """Return the SHA-256 hash of a file's content, as the hexadecimal text that manifests contain."""
     return hashlib.sha256(data).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """The origin of a sort's SPIR-V.
+    """The record of how a sort's SPIR-V was made.
 
-    glsl: the hash that `hsgen.bundle.build.glsl_hash` returns.  compiler: the compiler's name and version.
+    glsl: the hash of the GLSL text (`hsgen.bundle.build.glsl_hash`).  compiler: the compiler's name and version.
     """
 
     glsl: str
@@ -117,7 +117,8 @@ class Compiled:
 class Entry:
     """The entry of one target in a manifest.
 
-    sorts: the target's sorts, as file names without suffix.  spirv: the origin of the SPIR-V of each sort that has any.
+    sorts: the file names of the target's sorts, without suffix, such as bitonic_u32.
+    spirv: the GLSL hash and the compiler of the SPIR-V, by file name of the sort.
     files: the hash of each file of the target, by path.
     """
 
@@ -143,7 +144,7 @@ class Manifest:
 
     version: the version of hsgen that generated the bundle.
     prefix: the prefix of C names.
-    common: the hash, by path, of each file that the targets share.
+    common: the hash, by path, of each file that all targets share.
     targets: the entry of each target.
     single: the bundle has one header per API instead of folders.
     read: the hash of the manifest file; "" if the manifest was not read from a file.

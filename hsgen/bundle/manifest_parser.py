@@ -96,7 +96,7 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
 
 
 def _names(raw: Mapping[str, Any], word: str, absent: list[str] | None = None) -> tuple[str, ...]:
-    """Return the list of names at the key `word`, or `absent` if the manifest has an older schema without the list."""
+    """Return the list of names at the key `word`; return `absent` if the manifest's schema is too old to have it."""
     names = _strings(raw, word, absent)
     if not all(re.fullmatch(r"[A-Za-z0-9._-]{1,64}", name) for name in names):
         raise TypeError
@@ -111,14 +111,14 @@ def _strings(raw: Mapping[str, Any], word: str, absent: list[str] | None) -> tup
 
 
 def _flag(raw: Mapping[str, Any], word: str) -> bool:
-    """Return the flag at the key `word`.  A manifest omits a flag that is False."""
+    """Return the flag at the key `word`; return False if the manifest has no such key."""
     if raw.get(word, True) is not True:
         raise TypeError
     return word in raw
 
 
 def _count(raw: Mapping[str, Any], word: str) -> int:
-    """Return the bound on the number of keys at the key `word`.  A manifest omits it if there is no bound."""
+    """Return the bound on the number of keys per call, at the key `word`; return `ANY_N` if there is no such key."""
     count = raw.get(word, ANY_N)
     if type(count) is not int or not 1 <= count <= ANY_N:
         raise TypeError

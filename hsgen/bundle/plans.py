@@ -1,4 +1,4 @@
-"""Launch plans as JSON, for programs that launch kernels without hsgen's runtimes."""
+"""Launch plans as JSON, for programs that launch the kernels themselves, without hsgen's C runtime."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ PLAN_SCHEMA = 5
 
 
 def _form(sort: Sort) -> dict[str, Any]:
-    """Return the fields of a plan that describe the sort's signature.
+    """Return the fields of a plan that state which options calls of the sort may use (its signature).
 
-    Instead of an epilogue's text, a plan has the size of its report: 32-bit words per call and per key.
+    An epilogue computes a report from the sorted keys.  In place of its text, the plan has the size of the report, as
+    numbers of 32-bit words per call and per key.
     """
     signature = asdict(sort.signature)
     del signature["epilogue"], signature["floats"], signature["rows"]  # these follow from key and kind
@@ -29,7 +30,7 @@ def _form(sort: Sort) -> dict[str, Any]:
 
 
 def plan_json(sort: Sort) -> bytes:
-    """Return the launch plan of `sort` as JSON text; the text also describes the sort's kernels."""
+    """Return the launch plan of `sort` as JSON text, with the work-group sizes and buffers of its kernels."""
     kernels = {
         k.name: {
             "work_group": k.work_group,
@@ -67,10 +68,10 @@ def plan_json(sort: Sort) -> bytes:
 
 
 def _plain(plan: Plan, step: Step) -> int | None:
-    """Return the number that a step passes to its kernel in an out-of-place call without options.
+    """Return the argument that a step passes to its kernel in an out-of-place call without options.
 
-    The result is None if such a call skips the step, or if the number is the call's second number, such as a number of
-    segments.
+    Return None if such a call skips the step.  Also return None if the argument is a number that the caller passes,
+    such as a number of segments (`CallNumber`).
     """
     if step.guard.place == "in" or isinstance(step.argument, CallNumber):
         return None

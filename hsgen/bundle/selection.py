@@ -1,4 +1,4 @@
-"""Selects the sorts of a target that a `Choice` asks for, and the APIs of each target."""
+"""Selects the sorts of a target that a bundle's `Choice` asks for, and the APIs of each target."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hsgen.targets.target import AUTO, Target
 
 
 def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, ...]]:
-    """Return, for each target, those of the named APIs that the target has; empty tuples if no API is named.
+    """Return, for each target, those of the APIs `apis` that the target has.
 
     Raises:
         Usage: no target has one of the APIs, or a target has none of the APIs.
@@ -37,16 +37,18 @@ def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str
 def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
     """Return the sorts of `target` that `choice` selects, in a fixed order.
 
-    Each algorithm of the choice gives a sort for each combination of a key width and a kind of values that it supports.
-    An algorithm supports the key widths for which the target file has tables.  Packed values require keys of 32 bits.
-    With the algorithm "auto", the target's first sort is included (see `_first`).
-    Sorts have all features of the choice.  Operations such as top-k have only the features that they support.
-    An operation that supports no kind of values of the choice has no values.
+    There is a sort for each combination of an algorithm, a key width and a kind of values in the choice that the target
+    supports.  An algorithm supports the key widths for which the target file has its parameters.  Packed values require
+    keys of 32 bits.  With the algorithm "auto", the result includes the target's first sort (see `_first`).
+
+    A sort has all features of the choice.  Operations such as top-k have only those features that they support.  If an
+    operation supports no kind of values of the choice, its kernels handle no values.
 
     needed: key types that the sorts must support.
 
     Raises:
-        Usage: the target lacks a sort, or an algorithm, packed values or a needed key type of the choice gave no sort.
+        Usage: the target lacks a sort of the choice; or no sort has an algorithm of the choice, the packed values of
+            the choice, or a needed key type.
     """
     out: dict[str, Sort] = {}
     used: set[str] = set()
@@ -77,9 +79,9 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
 
 
 def requested(target: Target, choice: Choice, keys: Iterable[str] = ()) -> list[Sort]:
-    """Return the sorts of a choice that a user has made, after a check that none of his options is without effect.
+    """Return the sorts of a choice that a user has made, after a check that each of the user's options has an effect.
 
-    For each option of the choice, and each key type in `keys`, an algorithm that the choice names must support it.
+    Each option of the choice, and each key type in `keys`, must be supported by one of the choice's algorithms.
 
     Raises:
         Usage: no named algorithm supports a value, the descending order, a feature, the epilogue or a key type.
@@ -100,7 +102,7 @@ Has = Callable[[Sort], bool]
 
 
 def _options(choice: Choice, keys: Iterable[str]) -> Iterator[tuple[str, Has]]:
-    """Yield (name, predicate) for each option of a choice that differs from the default, and for each key type."""
+    """Yield (name, predicate) for each option of a choice that is not the default, and for each type in `keys`."""
     for value in choice.values:
         if value != "none":
             yield f"value {value}", lambda sort, value=value: sort.signature.value == value  # type: ignore[misc]
@@ -126,7 +128,7 @@ def _is_named(sort: Sort, named: Sequence[str]) -> bool:
 
 
 def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
-    """Whether the option whose predicate is `has` takes effect in a choice with `label` as the only algorithm."""
+    """Whether an option, given by its predicate `has`, has an effect if `label` is the choice's only algorithm."""
     try:
         return any(has(sort) for sort in sorts(target, replace(choice, algorithms=(label,))))
     except Usage:
@@ -134,10 +136,10 @@ def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:
 
 
 def _others(target: Target, choice: Choice, label: str, width: str) -> list[tuple[str, Sort]]:
-    """Return pairs (kind of values, sort) of a key width for `label`, an algorithm of an operation such as top-k.
+    """Return pairs (kind of values, sort) for one key width and one algorithm `label` of an operation such as top-k.
 
-    There is a pair for each kind of values in the choice that the operation supports, or a pair without values if it
-    supports none of them.
+    There is a pair for each kind of values in the choice that the operation supports.  If the operation supports none
+    of them, there is a pair for the kind "none".
 
     Raises:
         Usage: the target lacks the operation for this width even without values.
@@ -180,16 +182,16 @@ def _served(target: Target, choice: Choice, label: str, key: str, value: str) ->
 
 
 def known(target: Target) -> tuple[str, ...]:
-    """Return the algorithms to suggest to a user of the target: all but `COMPANIONS`."""
+    """Return the algorithms that messages suggest to a user of the target: all but the digests (`COMPANIONS`)."""
     labels = (AUTO, *sorted({a for a, _ in target.choices} | DERIVED.keys()), *IMPLICIT)
     return tuple(a for a in labels if a not in COMPANIONS)
 
 
 def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort | None:
-    """Return the target's first sort, which compiles quickly and serves calls until "auto" is compiled.
+    """Return the target's *first* sort, which compiles quickly, and serves calls until "auto" is compiled.
 
-    The result is None if the target names no first sort, or if that sort does not support the signature.  A sort "auto"
-    with a device status gets no first sort, because the first sort would have to report the status too.
+    The result is None if the target names no first sort, or if that sort does not support the signature.  `sorts` calls
+    this function only if "auto" reports no retries (`DeviceStatus`), because the first sort could not report them.
     """
     label = target.firsts.get(target.keys_of("u64" if signature.value == "packed" else TYPES[key].key))
     try:
@@ -199,13 +201,13 @@ def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort |
 
 
 def _begun(sort: Sort, first: Sort) -> Sort:
-    """Return `sort` with the name of its first sort, and with scratch that suffices for both sorts."""
+    """Return `sort` with the file name of its first sort, and with scratch that suffices for both sorts."""
     rules = dict.fromkeys((*sort.plan.scratch.rules, *first.plan.scratch.rules))
     return replace(sort, first=first.file, plan=replace(sort.plan, scratch=Scratch(tuple(rules))))
 
 
 def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:
-    """Check that some sort has each algorithm of a choice, each key type in `needed`, and the value "packed" if chosen.
+    """Check that each algorithm of a choice, each key type in `needed`, and packed values if chosen, gave a sort.
 
     used: the algorithms, key widths and kinds of values of the sorts.
 
@@ -234,7 +236,7 @@ def _named(choice: Choice) -> tuple[str, ...]:
 
 
 def _asked(target: Target, choice: Choice, labels: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield each combination (algorithm, key width, kind of values) that the choice has and the target supports.
+    """Yield each combination (algorithm, key width, kind of values) of the choice that the target supports.
 
     labels: the algorithms to combine.
     """
@@ -252,7 +254,7 @@ def _asked(target: Target, choice: Choice, labels: Iterable[str]) -> Iterator[tu
 
 
 def _labels(target: Target, width: str) -> tuple[str, ...]:
-    """Return all algorithms of a target for a key width, including those without tables."""
+    """Return all algorithms of a target for a key width, including those without parameters in the target file."""
     return (AUTO, *target.labels(width), *_without_tables(target, width))
 
 

@@ -20,15 +20,15 @@ from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
 EDITED = "edited by hand"
-"""The reason in `Differences` for a file whose hash differs from that in the manifest."""
+"""The text in `Differences.reasons` for a file whose hash differs from that in the manifest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """The differences between a folder and an expected bundle, as paths in the bundle.
+    """The files in which a folder differs from an expected bundle, as paths in the bundle.
 
-    stale: files whose content differs from the bundle's.  missing: files that the folder lacks.  unexpected: files in
-    the folder that the bundle does not have.  reasons: the reason for each stale file, if known.
+    stale: files whose content differs from that in the bundle.  missing: files of the bundle that the folder lacks.
+    unexpected: files in the folder that the bundle lacks.  reasons: why files are stale, by path, where known.
     """
 
     stale: tuple[str, ...] = ()
@@ -40,17 +40,17 @@ class Differences:
         return bool(self.stale or self.missing or self.unexpected)
 
     def rows(self) -> list[tuple[str, str]]:
-        """Return (kind of difference, path) for each file."""
+        """Return ("stale", "missing" or "unexpected", path) for each file that differs."""
         named = (("stale", self.stale), ("missing", self.missing), ("unexpected", self.unexpected))
         return [(word, path) for word, paths in named for path in paths]
 
     def lines(self) -> list[str]:
-        """Return a line of text for each file."""
+        """Return a line of text for each file that differs."""
         why = {path: f": {reason}" for path, reason in self.reasons.items()}
         return [f"{word} {shown(path)}{why.get(path, '')}" for word, path in self.rows()]
 
     def remedy(self, command: str) -> str:
-        """Return the advice to a user on how to remove the differences.
+        """Return advice to a user: what to do so that the folder equals the bundle.
 
         command: the command that generates the bundle.
         """
@@ -60,10 +60,12 @@ class Differences:
 
 @contextmanager
 def refusals(folder: Path, verb: str) -> Iterator[None]:
-    """Convert a system error to `Usage` with a message of one line; `verb` is "read" or "written".
+    """Convert an `OSError` in the context to `Usage`, with a message of one line.
+
+    verb: "read" or "written", for the message.
 
     Raises:
-        Usage: a system error occurred.
+        Usage: an `OSError` occurred.
     """
     try:
         yield
@@ -74,7 +76,7 @@ def refusals(folder: Path, verb: str) -> Iterator[None]:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[Tree | None]:
-    """Yield the open folder of a bundle under a shared lock; yield None if the folder does not exist.
+    """Open the folder of a bundle, hold a shared lock on it, and yield it; yield None if the folder does not exist.
 
     Raises:
         Usage: the folder cannot be read, or an entry is neither a file nor a folder.
@@ -144,8 +146,8 @@ def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
 def verify(folder: Path) -> tuple[Manifest, Differences]:
     """Return the manifest of a bundle and the folder's differences from it.
 
-    A SPIR-V file, or the SPIR-V section of a header, must also be well-formed.  A malformed one counts as stale even
-    if its hash is the one in the manifest.
+    A SPIR-V file, or the SPIR-V section of a header, must also have exactly the syntax that hsgen writes.  Otherwise it
+    counts as stale even if its hash is the one in the manifest.
 
     Raises:
         Usage: the folder cannot be read, holds no bundle, or its manifest is invalid.

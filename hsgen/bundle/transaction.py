@@ -1,15 +1,16 @@
-"""Atomic updates of a bundle on disk.  An update stays atomic if the process is killed at any moment.
+"""Atomic updates of a bundle on disk, even if the process is killed at any moment.
 
 An update has four phases:
-1. New files are written to a work folder in the bundle, together with a journal that lists their destinations.
-2. The journal is renamed to its final name.  The rename commits the update.
-3. Each new file is renamed to its destination, the manifest last.
-4. Files that only the old manifest lists are removed, then the journal and the work folder.
-If a later run finds a work folder with a journal, it resumes the update.  Without a journal, it discards the folder.
+1. hsgen writes the new files to a work folder in the bundle, and a journal that lists their destinations.
+2. It renames the journal to its final name.  The rename commits the update.
+3. It renames each new file to its destination, the manifest last.
+4. It removes the files that only the old manifest lists, then the journal and the work folder.
+If a later run finds a work folder with a journal of that final name, it resumes the update at phase 3.  Without such a
+journal, it discards the work folder.
 
 A journal that is found on disk is untrusted.  It may put only files that the new manifest lists with the same hashes.
-It may delete only files whose hashes match the old manifest, which the journal contains.  Both manifests are checked
-by `hsgen.bundle.manifest_parser.refuse_names`.
+It may delete only files whose hashes match the old manifest, which the journal contains.
+`hsgen.bundle.manifest_parser.refuse_names` checks the paths in both manifests.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ _SCHEMA = 1
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """A staged file: a new file that still is in the work folder.
+    """A *staged* file: a new file that waits in the work folder to be moved to its destination.
 
     path: the destination in the bundle.  number: the file's name in the work folder.  new: the file's hash.  before:
     the hash of the file that it replaces, or None.
@@ -55,7 +56,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Journal:
-    """The journal of an update.
+    """The journal of an update, from which a later run can complete the update.
 
     old: the content of the previous manifest, or None.  puts: all staged files; the new manifest is the last.
     """
@@ -71,7 +72,7 @@ class Journal:
 
 
 def unfinished(tree: Tree) -> bool:
-    """Whether the bundle has the work folder of an update that was killed."""
+    """Whether the bundle still has the work folder of an update whose process was killed."""
     return tree.kind(WORK) is not None
 
 
@@ -119,7 +120,7 @@ def heal(tree: Tree) -> str | None:
 
 
 def _discard(tree: Tree) -> None:
-    """Remove a work folder that has no journal, with its staged files."""
+    """Remove the work folder of an update that was not committed, with its staged files."""
     staged = _staged(tree)
     for path in staged:
         tree.unlink(path)
@@ -185,7 +186,7 @@ def _read(tree: Tree) -> Journal:
 
 
 def _check(tree: Tree, puts: tuple[Put, ...]) -> None:
-    """Check that the new manifest lists all files of a journal, and that the journal lists all staged files.
+    """Check that the new manifest lists all files of the journal, and that the journal lists all staged files.
 
     Raises:
         Usage: the journal is damaged.

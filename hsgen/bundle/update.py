@@ -33,17 +33,18 @@ class Change:
 
 
 Make = Callable[[Manifest | None], tuple[Files, Manifest]]
-"""A function that returns the files and manifest of the new bundle; its argument is the old manifest, or None."""
+"""A function that generates a bundle: it gets the old manifest, or None, and returns the new files and manifest."""
 
 
 def update(folder: Path, make: Make, *, note: Callable[[str], None], dry_run: bool = False) -> Change:
-    """Update the bundle in `folder` to the files that `make` returns; with `dry_run`, only return the changes.
+    """Update the bundle in `folder` to the files that `make` returns, and return the changes; `dry_run`: write nothing.
 
     If an earlier update was interrupted, it is first completed or discarded; `note` receives a message about this.
 
     Raises:
-        Usage: the folder cannot be read or written, or files would be lost; the folder is then unchanged.  If
-            the system refuses to move a file into place, part of the update is done, and the next update resumes it.
+        Usage: the folder cannot be read or written, or a file that hsgen did not write would be lost; the folder is
+            then unchanged.  If the system refuses to move a new file to its destination, part of the update is done,
+            and the next update resumes it.
         Wrong: an earlier update was interrupted, and `dry_run` forbids its completion.
         KeyboardInterrupt, Terminated: a signal arrived; the folder is either unchanged or completely updated.
     """
@@ -75,7 +76,7 @@ def _change(
     """Return the changes from the folder to `content`, and the content of the files that change.
 
     Raises:
-        Usage: a file would be lost, or a path is not writable.
+        Usage: a file that hsgen did not write would be lost, or a path is not writable.
     """
     known = old.hashes if old else {}
     have = {p: tree.digest(p) if tree else None for p in {*content, *known} - (set(new.hashes) - set(content))}
@@ -104,7 +105,7 @@ def _keep(folder: Path, paths: list[str], why: str) -> None:
 
 
 def _look(tree: Tree, path: str) -> None:
-    """Check that this process may write to the bundle's root, and to the nearest existing folder above `path`.
+    """Check that the process may write to the bundle's folder, and to the nearest existing folder above `path`.
 
     Raises:
         Usage: one of the two folders is not writable.

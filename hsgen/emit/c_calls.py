@@ -1,7 +1,8 @@
-"""C text for the calls of all operations: the structs of arguments, the functions, and their test harnesses.
+"""C text for the calls of all operations (sort, merge, top-k and so on) in all GPU APIs (CUDA, OpenCL and so on).
 
-`hsgen.operations.arguments` describes the arguments.  ``templates/bundle/calls.j2`` has the text that all APIs share,
-and ``templates/apis/NAME/calls.j2`` the macros in which APIs differ.
+The text declares the structs of arguments, and defines the functions and their test harnesses.
+`hsgen.operations.arguments` describes the arguments.  ``templates/bundle/calls.j2`` has the text that all APIs share.
+``templates/apis/NAME/calls.j2`` has the macros in which APIs differ.
 """
 
 from __future__ import annotations
@@ -19,23 +20,26 @@ from hsgen.operations.arguments import Arguments, N
 from hsgen.operations.base import Operation
 
 PLACE = "/* HSGEN_CALLS */\n"
-"""The line in a C file that `completed` or `harness` replaces by the text of all calls."""
+"""The line in a C file that `completed` or `harness` replaces by the C text for the calls of all operations."""
 COLUMNS = 120
 _AT = 41
 """The column at which a comment beside the member of a struct begins."""
 KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
 """Two placeholders: in hs.h for the members of the enum hs_kind, and in a harness for the names of the C functions."""
 LENGTHS = "/* HSGEN_LENGTHS */\n"
-"""The placeholder in hs_call.c for the `switch` cases that compute the lengths of buffers."""
+"""The placeholder in hs_call.c for the `switch` cases that compute how many elements a buffer has."""
 
 
 def listed() -> list[Operation]:
-    """Return the operations in the order of the enum hs_kind; the sort comes first among those of the same hs_kind."""
+    """Return all operations in the order of their values of the enum hs_kind.
+
+    Several operations may have the same value.  Among these, the sort comes first.
+    """
     return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, not o.by_count))
 
 
 def of_kinds() -> list[Operation]:
-    """Return the first operation of each hs_kind, in the order of hs_kind."""
+    """Return one operation for each value of the enum hs_kind: the first in the order of `listed`."""
     return list({o.c_number: o for o in reversed(listed())}.values())[::-1]
 
 
@@ -45,9 +49,10 @@ def kinds() -> str:
 
 
 def lengths() -> str:
-    """Return the `switch` cases of the C function ``hs_length``, which computes the length of a buffer from its role.
+    """Return the `switch` cases of the C function ``hs_length``, which computes how many elements a call's buffer has.
 
-    The cases omit reports and buffers of a single word, because the runtimes know the lengths of these.
+    The cases select by operation, then by the buffer's role.  They omit reports and buffers of a single word, because
+    the runtimes know the lengths of these.
     """
     cases, plain = "", ""
     for o in of_kinds():
@@ -81,10 +86,10 @@ def member(declaration: str, meaning: str) -> str:
 
 
 def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
-    """Return the C expression for a number that a call passes on, such as `Arguments.number`.
+    """Return the C expression for a number that a C function passes to the runtime, such as a number of segments.
 
-    text: the pattern of the expression in `arguments`.
-    words: the module of the template with the API's macros.
+    text: the expression in `arguments`, such as `Arguments.number`, with ``{NAME}`` for the argument NAME.
+    words: the API's macros, as the module of the template that defines them.
     """
     names = {m.name.partition("[")[0]: f"args->{m.name.partition('[')[0]}" for m in arguments.members}
     presence = {f"has_{b.name}": words.present(b.name) for b in arguments.buffers}
@@ -93,7 +98,7 @@ def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
 
 
 def completed(api: Api, pattern: str) -> str:
-    """Return a C file of an API: the text of its template, with the calls inserted and with the API's names.
+    """Return the text of an API's C file: its template, with the calls of all operations, and with the API's C names.
 
     pattern: the name of the file, as in `Api.sources`.
     """
@@ -106,9 +111,10 @@ def completed(api: Api, pattern: str) -> str:
 
 
 def harness(api: Api, text: str) -> str:
-    """Return `text`, a file of an API's harness, with the calls inserted.
+    """Return `text`, a C file of the test harness of an API, with the calls of all operations inserted.
 
-    If the API extends another API, C names may still be those of the other API; `Api.renamed` changes them.
+    If the API extends another API, the result may have C names of that other API.  The caller changes them by
+    `Api.renamed`.
     """
     names = ", ".join(f'"hs_" api "_{o.name}" more' for o in of_kinds())
     text = text.replace(FUNCTIONS, f"{{{names}}}")
@@ -117,9 +123,9 @@ def harness(api: Api, text: str) -> str:
 
 @cache
 def _calls(template: str, part: str) -> str:
-    """Return the text of all calls for a C file.
+    """Return the text for the calls of all operations in one C file.
 
-    template: the template with the macros of an API, whose C names the text has.
+    template: the template with the macros of an API.  The text has the C names of that API.
     part: "declarations", "definitions" or "harness", a macro of ``templates/bundle/calls.j2``.
     """
     env = environment()

@@ -1,4 +1,4 @@
-"""C enums with the constants of `hsgen.core.flags`."""
+"""C enums with the constants of `hsgen.core.flags`, which the C runtime and the kernels' launch plans share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hsgen.core.flags import (
 )
 
 PLACE = "/* HSGEN_CONSTANTS */\n"
-"""The line in a C file that the constants replace."""
+"""The line in a C file that `hsgen.emit.c_files` replaces by the enums."""
 
 
 def constants() -> str:

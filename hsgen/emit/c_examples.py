@@ -1,4 +1,4 @@
-"""The choice of the sort that a bundle's example programs call."""
+"""Completion of a bundle's example programs, whose call must be of a sort that the bundle's targets have."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from hsgen.core.keys import KEYS, VALUES
 from hsgen.system import resources
 
 PLACE = "/* HSGEN_EXAMPLE */\n"
-"""The line in an example that `completed` replaces by the name of the sort, and by host code for keys and values."""
+"""The line in an example program that `completed` replaces.
+
+The replacement selects the sort, and is host code that fills and checks arrays of its keys and values.
+"""
 COUNT = 100003
 _WIDTHS = ("u32", "u64", "u16", "u8")
 """The key widths, in the order in which examples prefer them."""
 
 
 class Sorting(Protocol):
-    """The facts about a target that an example needs: the file names of its sorts, and their greatest count."""
+    """The facts about a target on which an example program depends."""
 
     @property
     def sorts(self) -> tuple[str, ...]:
@@ -27,7 +30,7 @@ class Sorting(Protocol):
 
     @property
     def max_n(self) -> int:
-        """The greatest count of the sorts."""
+        """The greatest number of keys that a call of the sorts may have."""
 
 
 def _is_sort(algorithm: str) -> bool:
@@ -45,7 +48,7 @@ def _sorted(target: Sorting) -> set[tuple[str, str]]:
 
 
 def _chosen(targets: Sequence[Sorting]) -> tuple[str, str]:
-    """Return the pair (key width, kind of values) for which the most targets have a sort.
+    """Return the pair (key width, kind of values) that most targets have a sort for.
 
     If no target has a sort, return ("u32", "none").
     """
@@ -55,7 +58,7 @@ def _chosen(targets: Sequence[Sorting]) -> tuple[str, str]:
 
 
 def completed(text: str, targets: Iterable[Sorting]) -> str:
-    """Return the text of an example with its placeholder replaced, for a bundle with these targets."""
+    """Return the text of an example program, with its placeholder replaced, for a bundle with these targets."""
     listed = list(targets)
     key, value = _chosen(listed)
     sizes = {

@@ -1,7 +1,7 @@
 """The C files of a bundle, except those with SPIR-V: the runtimes, a file for each target, and the build files.
 
-The file of a target has the plans of its sorts as constants.  Templates write C names with the prefix ``hs``, which
-`finished` replaces by the bundle's prefix.
+The C file of a target has the launch plans of its sorts as constants.  In templates, C names start with ``hs``.
+`finished` replaces this prefix by the one that the user chose for the bundle.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ _RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # ve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """The facts about a target in a bundle that files without kernel text need."""
+    """The facts about a target on which those files of a bundle depend that contain no kernel text."""
 
     name: str
     apis: tuple[str, ...]
     sorts: tuple[str, ...]  # the file names of sorts without suffix, such as bitonic_u32 or radix-bits2_u32
     spirv: tuple[str, ...]  # the sorts for which the bundle has SPIR-V
     glsl: tuple[str, ...] = ()  # the sorts for which the bundle has GLSL but no SPIR-V
-    max_n: int = ANY_N  # the greatest count of all sorts
+    max_n: int = ANY_N  # the greatest number of keys that a call of the sorts may have
 
 
 def runtime_names() -> set[str]:
-    """Return the C names that the runtimes and the lists of targets use."""
+    """Return the C names in the runtimes of all APIs, and those of the arrays that list a bundle's targets."""
     texts = [_common_text(name) for name in RUNTIME.values()]
     texts += [
         c_calls.completed(api, name) for api in APIS.values() for name in (*api.headers, *api.internal, *api.sources)
@@ -59,31 +59,32 @@ def runtime_names() -> set[str]:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """Return the text of a template, with the prefix ``hs``."""
+    """Return the rendered text of a template, in which C names still start with ``hs``."""
     return environment().get_template(f"{template}.j2").render(version=__version__, **values)
 
 
 def _literals(source: Source) -> str:
-    """Return a kernel text as C string literals, one per line of text; C compilers limit the length of a literal."""
+    """Return a kernel text as C string literals, one per line, because C compilers limit the length of a literal."""
     return "\n".join(f"    {c_string(line + chr(10))}," for line in source.text.splitlines())
 
 
 def finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
-    """Return the bytes of a file: `text` with `prefix` in its C names, and then with the texts of `slots` inserted.
+    """Return the bytes of a file: `text`, after two replacements.
 
-    The prefix does not change the texts of `slots`, which replace placeholders (`c_values.slot`).
+    First, `prefix` replaces ``hs`` in C names.  Then the texts of `slots` replace placeholders (`c_values.slot`).  The
+    prefix therefore does not change the texts of `slots`, such as kernel text.
     """
     return filled(prefixed(text, prefix), slots).encode()
 
 
 Rows = Sequence[tuple[Sort, Source | None, bool]]
-"""For each sort of a target: the sort, its OpenCL text or None, and whether the bundle has its SPIR-V."""
+"""A triple for each sort of a target: the sort, its OpenCL text or None, and whether the bundle has its SPIR-V."""
 
 
 def target_c(target: Target, sources: Rows, prefix: str, *, single: bool = False) -> bytes:
-    """Return the C file of a target.
+    """Return the C file of a target, with the plans of its sorts and the text of its OpenCL kernels.
 
-    single: whether to omit the OpenCL text, which single-header bundles have in the file of `text_c`.
+    single: whether to omit the OpenCL text.  A single-header bundle has this text in a separate file (`text_c`).
     """
     return _target("target.c", target, sources, prefix, single=single)
 
@@ -100,9 +101,10 @@ def _target(template: str, target: Target, sources: Rows, prefix: str, **more: b
 
 
 def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
-    """Return the file of a target with the kernels of an API (`hsgen.apis.api.Tables`).
+    """Return the C file through which the runtime of `api` accesses a target's kernels (`hsgen.apis.api.Tables`).
 
-    The file includes the kernel file of each sort and then undefines its macros, or has the kernels as text.
+    For some APIs, the file includes the kernel file of each sort, and then undefines the macros that it defines.  For
+    others, it contains the kernels' source text as string literals.
     """
     shown, slots = [], dict(target_slots(target))
     for sort, source in sources:
@@ -146,9 +148,9 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
 
 
 def _guides(targets: Iterable[Named]) -> list[str]:
-    """Return the names of the templates that document the C calls of these targets' operations.
+    """Return the names of the templates of the README's sections about the C calls of these targets' operations.
 
-    Operations without such a template are omitted.
+    Operations without such a section are omitted.
     """
     names = {re.split("[-_]", s)[0] for t in targets for s in t.sorts}
     used = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}

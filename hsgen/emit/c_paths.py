@@ -21,12 +21,12 @@ RUNTIME = {
     **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},
     **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
 }
-"""The files of the runtime that all APIs share: paths in a bundle, with the names of templates."""
+"""The files of the runtime that all APIs share: path in a bundle to name of the template."""
 BUILD = {
     **{name: name for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "meson_options.txt")},
     **{"cmake/hs-config.cmake": "config.cmake", "cmake/hs.pc.in": "pc.in"},
 }
-"""The build files and documents of a bundle: paths in a bundle, with the names of templates."""
+"""The build files and documents of a bundle: path in a bundle to name of the template."""
 
 
 def check_prefix(prefix: str) -> str:
@@ -53,7 +53,7 @@ def prefixed(text: str, prefix: str) -> str:
 
 
 def core_paths(targets: Iterable[str], prefix: str) -> list[str]:
-    """Return the paths of the C files that the libraries of all APIs contain, except files with SPIR-V."""
+    """Return the paths of the C sources that a bundle's library contains for every API; none has SPIR-V."""
     runtime = [prefixed(f"src/{name}", prefix) for name in (*CORE, "hs_targets.c")]
     return [*runtime, *(f"targets/{name}/{name}.c" for name in targets)]
 
@@ -72,16 +72,17 @@ def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
 
 
 def own_files(api: Api) -> dict[str, str]:
-    """Return the files of an API's runtime and example: paths in a bundle, with the file names in the API's folder."""
+    """Return the files of an API's runtime and its example: path in a bundle to file name in the API's templates."""
     files = {f"include/hs/{api.named(name)}": name for name in api.headers}
     files |= {f"src/{api.named(name)}": name for name in (*api.internal, *api.sources)}
     return files | {f"examples/{api.named(api.example)}": api.example}
 
 
 def list_files(api: Api | None) -> dict[str, str]:
-    """Return the files that list all targets: paths in a bundle, with the names of templates.
+    """Return the C files with the array of all targets: path in a bundle to name of the template.
 
-    api: an API with `Api.tables`, for the files that list its tables; None for those of the common runtime.
+    api: an API with `Api.tables`, whose runtime needs its own array of targets; None for the array that the runtimes of
+    all APIs share.
     """
     name, suffix = (
         ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
@@ -90,7 +91,7 @@ def list_files(api: Api | None) -> dict[str, str]:
 
 
 def single_name(api: Api, prefix: str) -> str:
-    """Return the name of the single header of an API."""
+    """Return the file name of an API's header in a single-header bundle."""
     return f"{prefix}_sort_{api.name}.h"
 
 

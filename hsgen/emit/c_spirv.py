@@ -1,4 +1,4 @@
-"""The C file with a sort's SPIR-V modules as text, or with an ``#error`` if a bundle has no SPIR-V."""
+"""The C file that contains a sort's SPIR-V modules as string literals, or an ``#error`` if a bundle has no SPIR-V."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.emit.spirv_text import LITERAL, encoded
 
 
 def modules_c(sort: Sort, binaries: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
-    """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array.
+    """Return the C file that contains a sort's SPIR-V modules as string literals; equal modules are stored once.
 
     binaries: the bytes of each module.
     compiler: the name and the version of the compiler, for a comment.

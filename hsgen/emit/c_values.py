@@ -1,4 +1,4 @@
-"""Conversion of sorts and targets to dictionaries of plain values, from which templates render C files."""
+"""Conversion of sorts and targets to dictionaries of numbers and strings, from which templates render C files."""
 
 from __future__ import annotations
 
@@ -22,20 +22,23 @@ _TYPES = {"cpu": 1, "gpu": 2, "other": 4}
 _ESCAPES = {b: chr(b) if 32 <= b < 127 else f"\\{b:03o}" for b in range(256)} | {
     ord(c): escape for c, escape in {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}.items()
 }
-"""The text in a C string literal for each byte."""
+"""The characters that stand for each byte in a C string literal, such as a backslash and ``n`` for a line end."""
 C_ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_INPUT"}
 
 
 def symbol(target: str, file: str = "") -> str:
-    """Return the C name of a target or, with `file`, the C name of the target's sort in that file."""
+    """Return the C name of a target or, with `file`, that of the target's sort with this file name.
+
+    For example, the C name of bitonic_u32 of the target cpu is ``hs_cpu_bitonic_u32``.
+    """
     name = f"{target}_{file}" if file else target
     return "hs_" + re.sub(r"[^A-Za-z0-9]", "_", name)
 
 
 def slot(name: str) -> str:
-    """Return a placeholder, which `filled` later replaces by the text of that name.
+    """Return a placeholder, which `filled` later replaces by the text called `name`.
 
-    The text is thus unaffected by the replacement of the prefix in C names.
+    `filled` runs after the prefix ``hs`` of C names has been replaced, so the replacement does not change that text.
     """
     return f"\1{name}\2"
 
@@ -65,7 +68,7 @@ def c_comment(text: str) -> str:
 
 
 def target_slots(target: Target) -> dict[str, str]:
-    """Return the texts, by name, that replace placeholders in the result of `target_values`."""
+    """Return the texts, by name, that replace the placeholders in the result of `target_values`."""
     lists = {"names": target.match.names, "platforms": target.match.platforms}
     strings = {f"{word} {i}": c_string(text) for word, texts in lists.items() for i, text in enumerate(texts)}
     return {"summary": c_comment(target.summary), **strings}
@@ -81,7 +84,11 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return a sort as plain values, with kernel text if `text` is given; `spirv`: whether the bundle has SPIR-V."""
+    """Return the facts about a sort that C templates read, by name.
+
+    text: the kernel text, if the C file is to contain it.
+    spirv: whether the bundle has the sort's SPIR-V.
+    """
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),
@@ -122,11 +129,12 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
 
 
 def _types(sort: Sort) -> dict[str, Any]:
-    """Return the key type and the value type of a sort's first C constant, and a list `typed` of those of further ones.
+    """Return the key type and the value type for each C constant of a sort.
 
-    In C, a program selects a sort by a constant.  A sort with a key transform has a constant for each key type of its
-    width.  A reduction has a constant for each type of values.  If the options of a call are zero, the call has the
-    types of the constant.
+    A C program selects a sort by a constant.  A sort of signed and float keys has a constant for each key type of its
+    width, and a reduction has one for each type of values.  A call whose options are zero has the types of its
+    constant.  The types of the first constant are entries of the result.  Those of the other constants are in the list
+    `typed`.
     """
     operation = operations.of(sort)
     signed = [t.name for t in TYPES.values() if t.kind and t.name != "bf16" and operation.serves(sort, t)]
@@ -141,15 +149,15 @@ def _types(sort: Sort) -> dict[str, Any]:
 
 
 def _type(name: str) -> str:
-    """Return the C constant for a type.
+    """Return the C constant for the type `name`, such as HS_F32.
 
-    For the empty name, return HS_AS_MATCHED: the type of the constant by which the program selected the sort.
+    For the empty name, return HS_AS_MATCHED.  It stands for the type for which the program selected the sort.
     """
     return f"HS_{name.upper()}" if name else "HS_AS_MATCHED"
 
 
 def starts(source: Source) -> list[int]:
-    """Return the number of the line, from 0, at which each kernel starts in a source."""
+    """Return the line numbers, counted from 0, at which the kernels of a source start."""
     lines = [len(text.splitlines()) for text in (source.header + source.prelude, *source.parts.values())]
     return list(accumulate(lines))[:-1]
 
@@ -209,7 +217,7 @@ def _match(m: Match) -> dict[str, Any] | None:
 
 
 def target_values(target: Target, sorts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return a target as plain values.
+    """Return the facts about a target that C templates read, by name.
 
     sorts: the results of `sort_values` for the sorts of the target.
     """

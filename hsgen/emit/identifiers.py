@@ -1,4 +1,4 @@
-"""A check that the targets of a bundle define no C identifier twice."""
+"""A check that no C identifier in a bundle would be defined twice, by two targets or by a target and the runtime."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hsgen.emit.c_values import symbol
 
 _TABLES = [api.name for api in having(lambda api: api.tables)]
 _OF_TARGETS = ("sorts", "vendors", "names", "platforms", "devices", *_TABLES, *(f"{name}_sorts" for name in _TABLES))
-"""The suffixes that follow the name of a target in C identifiers."""
+"""The suffixes of a target's C identifiers: a target cpu has ``hs_cpu_sorts``, ``hs_cpu_vendors`` and so on."""
 
 
 def _owned(target: c_files.Named) -> Iterator[tuple[str, bool]]:
-    """Yield pairs (C name, whether it is a prefix) for the names that a target defines.
+    """Yield pairs (C name, whether it is also a prefix) for the C names that a target defines.
 
-    For a prefix, all names that start with it and an underscore belong to the target.
+    If the name is a prefix, the target also owns all names that start with it and an underscore.
     """
     name = symbol(target.name)
     yield name, False

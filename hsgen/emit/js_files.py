@@ -1,7 +1,7 @@
-"""The JavaScript package of a bundle.
+"""The JavaScript package of a bundle, which launches the WGSL kernels through WebGPU.
 
-The package has a module for each sort, with its kernels and with its plan as lists of numbers.  It also has a class for
-each operation, which `hsgen.operations.arguments` determines.
+The package has a module for each sort, with its kernels, and with its launch plan as lists of numbers.  It also has a
+class for each operation.  `hsgen.operations.arguments` determines the methods of the classes.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ from hsgen.operations.pack import ROLES as COLUMNS
 from hsgen.targets.target import Target
 
 CONSTANTS = "const HSGEN_CONSTANTS = 0;\n"
-"""The line in a module that `common` replaces by the constants."""
+"""The line in a JavaScript file that `common` replaces by the result of `constants`."""
 EXACT = 2**53 - 1  # JavaScript's Number.MAX_SAFE_INTEGER
 _HEAD = f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n"
 
 
 def constants() -> str:
-    """Return JavaScript definitions: the constants of `hsgen.core.flags`, the roles of buffers, and two lists.
+    """Return JavaScript definitions of the constants of `hsgen.core.flags`, and of lists of names.
 
-    IN_PLACE lists the operations whose calls can be in place.  PLAIN lists those whose calls have no option `order`.
+    ROLES lists the roles of buffers.  ARGUMENTS and QUANTITIES list names of `hsgen.core.flags`.  IN_PLACE lists the
+    operations whose calls can be in place.  PLAIN lists the operations whose calls have no option `order`.
     """
     every = c_calls.listed()
     lists = {
@@ -56,9 +57,9 @@ def minified(text: str) -> str:
 
 
 def _facts(sort: Sort, target: Target) -> dict[str, Any]:
-    """Return the facts by which a program selects a sort.
+    """Return the facts about a sort by which the JavaScript runtime selects it, by name.
 
-    The fact `fallback` states that the sort is for CPU adapters only.
+    The fact `fallback` is true if the sort is only for WebGPU adapters that run on the CPU.
     """
     return {
         "name": sort.name,
@@ -93,9 +94,11 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
 def _plan(sort: Sort) -> dict[str, Any]:
     """Return the plan of a sort in the form that the JavaScript runtime reads.
 
-    `steps` has a list of numbers for each step.  `bindings` has each distinct list of bindings once; a step has the
-    index of its list.  `kernels` has the name of each kernel, and the size of each of its buffers in bytes per key; 0
-    means that the size does not depend on the number of keys.
+    steps: a list of numbers for each launch.
+    bindings: the distinct lists of the memory that a launch binds; the second number of a launch is the index of its
+    list.
+    kernels: the name of each kernel, with the size of each of its buffers in bytes per key.  The size 0 means that the
+    buffer does not grow with the number of keys.
     """
     plan, names = sort.plan, [k.name for k in sort.kernels]
     lists: dict[str, int] = {}
@@ -130,7 +133,7 @@ def _compact(value: Any) -> str:
 
 
 def sort_row(sort: Sort, target: Target, folder: str = ".") -> str:
-    """Return a JavaScript object with the facts about a sort, and with a function that loads the sort's module.
+    """Return the text of a JavaScript object with the facts about a sort, and a function that loads the sort's module.
 
     folder: the folder of the module, relative to the file that contains the object.
     """
@@ -139,29 +142,30 @@ def sort_row(sort: Sort, target: Target, folder: str = ".") -> str:
 
 
 def sort_list(sorts: Iterable[Sort], target: Target) -> bytes:
-    """Return the JavaScript module that lists the sorts of a target, which are loaded on demand."""
+    """Return the JavaScript module that lists the sorts of a target, with a function that loads each on demand."""
     rows = [f"    {sort_row(sort, target)},\n" for sort in sorts]
     return f"{_HEAD}export default [\n{''.join(rows)}];\n".encode()
 
 
 def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, Source]]) -> dict[str, bytes]:
-    """Return the JavaScript modules of a target's sorts, by their paths in a bundle."""
+    """Return the JavaScript modules of a target: one for each sort, and the list of its sorts; by path in a bundle."""
     folder = f"targets/{target.name}/{package.folder}"
     files = {f"{folder}/{sort.file}.js": sort_module(sort, source, target) for sort, source in sources}
     return files | {f"{folder}/index.js": sort_list((sort for sort, _ in sources), target)}
 
 
 def _parent(operation: Operation) -> Operation | None:
-    """Return the operation whose JavaScript class is the base class of the class of `operation`, or None.
+    """Return the operation whose JavaScript class the class of `operation` extends, or None if there is none.
 
-    It is an operation whose Python class is a base class of that of `operation`, and which has all of its buffers.
+    The Python class of `operation` must extend that of the result, and the calls of the result must pass all buffers
+    that calls of `operation` pass.
     """
     extended = (o for o in c_calls.listed() if o is not operation and isinstance(operation, type(o)))
     return next((o for o in extended if _rows(operation) <= _rows(o)), None)
 
 
 def _rows(operation: Operation) -> set[tuple[Any, ...]]:
-    """Return (role, name, element, length) for each buffer that calls of an operation pass."""
+    """Return a tuple (role, name, type of elements, length) for each buffer that calls of an operation pass."""
     return {(b.role, b.in_javascript, b.element, b.length) for b in operation.arguments.passed}
 
 
@@ -178,9 +182,9 @@ def _classes(api: Api) -> Mapping[str, Any]:
 
 
 def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:
-    """Return the files of the JavaScript package that all targets share, by path.
+    """Return, by path, the files of the JavaScript package that all targets share.
 
-    targets: the bundle's targets, as objects of `c_files.Named`.
+    targets: the bundle's targets, each a `c_files.Named`.
     """
     assert api.package
     served = [t for t in targets if api.name in t.apis]

@@ -1,7 +1,8 @@
-"""Rendering of a sort as source text in a dialect.
+"""Rendering of a sort's kernels as source text in a *dialect*, a kernel language such as CUDA C++, GLSL or WGSL.
 
-The text consists of a header, a prelude and the kernels.  The header contains the command that generates the text.  The
-prelude defines what the kernels use.  The *body* of a kernel is the text that its algorithm's template renders.
+The text consists of a header, a prelude and the kernels.  The header is a comment with the command that generates the
+text.  The prelude defines the types, macros and functions that the kernels use.  The *body* of a kernel is the text
+that its algorithm's template renders; the dialect adds the signature and the bindings of buffers.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ CONSTANT = re.compile(r"\bHS_\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The text of a sort in a dialect.
+    """The source text of a sort's kernels in one dialect.
 
     path: the path of the file in a bundle.
     prelude: the definitions that all kernels share.
-    parts: the text of each kernel, by name.
-    option: the compiler option that selects the version of the language; "" for the default.
-    optimized: whether the compiler may optimize.
+    parts: the text of each kernel, by the kernel's name.
+    option: the compiler option that selects the version of the language; "" for the compiler's default version.
+    optimized: whether the compiler is to optimize the kernels.
     """
 
     path: str
@@ -66,21 +67,21 @@ class Source:
         return self.header + self.prelude + "".join(self.parts.values())
 
     def only(self, *kernels: str) -> str:
-        """Return the prelude and these kernels, without the header."""
+        """Return the text of the prelude and of the named kernels, without the header."""
         return self.prelude + "".join(self.parts[k] for k in kernels)
 
 
 def options(signature: Signature) -> list[tuple[str, str]]:
-    """Return the options (name, value) by which `hsgen generate` generates sorts with a signature."""
+    """Return the options of `hsgen generate`, as pairs (name, value), that give sorts with this signature."""
     out = [("value", signature.value)] if signature.value != "none" else []
     out += [("order", "both")] * signature.key_transform + [("feature", name) for name in signature.features]
     return out + [("epilogue", "FILE")] * bool(signature.epilogue)
 
 
 def header(sort: Sort, dialect: Dialect, opened: Iterable[str], api: str) -> str:
-    """Return the header of a source: the version, the command, the names of `opened` templates, and derived values.
+    """Return the comment at the start of a source: hsgen's version, the command, the templates `opened`, and notes.
 
-    The header contains no paths of the machine and no time, so that the text depends on neither.
+    The header contains neither a time nor a path of the machine, so every machine generates the same text.
     """
     task = operations.of(sort)
     description = f"{task.subject(sort)} {described(sort.signature)}".rstrip()
@@ -99,7 +100,7 @@ def header(sort: Sort, dialect: Dialect, opened: Iterable[str], api: str) -> str
 
 @contextmanager
 def template_errors() -> Iterator[None]:
-    """Convert errors that Jinja raises within the context into `Wrong`, with a message of one line.
+    """Convert Jinja's errors in the context to `Wrong`, with a message of one line.
 
     Raises:
         Wrong: a template is missing, has a syntax error, or uses an undefined name.
@@ -116,9 +117,9 @@ def template_errors() -> Iterator[None]:
 
 
 def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, names: Names | None = None) -> str:
-    """Return the body of a kernel, without the signature and the bindings that the dialect adds.
+    """Return the body of a kernel, the text that its algorithm's template renders.
 
-    names: the result of `scratch_names` for the sort; None if the function should compute it.
+    names: the result of `scratch_names` for the sort; if it is None, the function computes it.
     """
     names = scratch_names(sort) if names is None else names
     kernel = replace(kernel, data=regions.renamed(kernel.data, names), scratch=regions.renamed(kernel.scratch, names))
@@ -136,22 +137,22 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, 
 
 
 def _variants(env: jinja2.Environment, kernel: Kernel) -> dict[str, Any]:
-    """Return the macros of the phase variants that a kernel selects, by the names that the kernel's template uses.
+    """Return the template macros that a kernel selects for its phases, by the names that the kernel's template uses.
 
-    `Kernel.data` describes the selection.
+    For example, `load` may be the macros that load packed keys.  `Kernel.data` says how a kernel selects.
     """
     return {name: _variant(env, variant) for name, variant in kernels.variants(kernel.data)}
 
 
 def _variant(env: jinja2.Environment, variant: str) -> Any:
-    """Return the macros of a variant: ``FILE`` has those of the template, ``FILE:NAME`` those of its object NAME."""
+    """Return the macros that `variant` names: ``FILE`` for all of a template, ``FILE:NAME`` for its object NAME."""
     file, _, name = variant.partition(":")
     module: Any = env.get_template(file).module
     return getattr(module, name) if name else module
 
 
 def _rendered(env: jinja2.Environment, name: str, context: dict[str, Any]) -> str:
-    """Return the text of a template: for ``FILE`` that of the template, for ``FILE:MACRO`` that of its macro MACRO."""
+    """Return the rendered text of the template `name`: ``FILE``, or ``FILE:MACRO`` for only the macro MACRO."""
     file, _, macro = name.partition(":")
     template = env.get_template(file + ".j2")
     if not macro:
@@ -167,9 +168,10 @@ def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
 
 
 def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, text: str) -> str:
-    """Return a whole kernel, after the passes of the dialect have changed its body `text`.
+    """Return a whole kernel, after the dialect's passes over the syntax tree have changed its body `text`.
 
-    The passes also change the functions for selected buffers that the body calls.
+    The body may call functions that access one of several buffers, selected at run time.  The passes change these
+    functions, too.
     """
     known = passes.memory(kernel, sort.signature.index)
     try:
@@ -183,7 +185,7 @@ def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialec
 
 
 def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> str:
-    """Return the text of those functions for selected buffers (`hsgen.tree.selection`) that are among `calls`."""
+    """Return those functions in `calls` that access a buffer selected at run time (`hsgen.tree.selection`), as text."""
     if calls.isdisjoint(selection.WORDS):
         return ""
     module: Any = env.get_template(PICKED).module
@@ -191,9 +193,9 @@ def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> st
 
 
 def render(sort: Sort, api: str, only: str = "") -> Source:
-    """Return the source of a sort for an API.
+    """Return the source text of a sort's kernels in the dialect of an API.
 
-    only: the name of a kernel, for a source without the other kernels; "" for all kernels.
+    only: the name of the only kernel that the source is to contain; "" for all kernels.
 
     Raises:
         Usage: the dialect of the API lacks a capability that the sort needs.
@@ -203,12 +205,14 @@ def render(sort: Sort, api: str, only: str = "") -> Source:
 
 
 def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
-    """Return the source of a sort in the dialect `language`; the command in the header has the API `api`.
+    """Return the source text of a sort's kernels in the dialect `language`.
 
-    only: the name of a kernel, for a source without the other kernels and their definitions; "" for all kernels.
+    api: the API in the header's command.
+    only: the name of the only kernel that the source is to contain, with the definitions it needs; "" for all kernels.
 
     Raises:
-        Usage: the dialect lacks barriers of all work-groups, an order of accesses between work-groups, or rows.
+        Usage: the sort needs a barrier of all work-groups, an order of accesses between work-groups, or vectors of keys
+            ("rows"), and the dialect lacks it.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:
@@ -245,7 +249,7 @@ def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
 
 
 def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str]) -> tuple[str, dict[str, str]]:
-    """Return the prelude and the kernels, which the dialect's translator has translated from C to its language."""
+    """Return the prelude and the kernels after the dialect's translator has translated them from C, such as to WGSL."""
     translator = import_module(f"hsgen.emit.{dialect.translator}")
     prelude, translated = translator.translated(sort.name, prelude, parts, {k.name: k.work_group for k in sort.kernels})
     summaries = {k.name: k.summary for k in sort.kernels}
@@ -255,8 +259,8 @@ def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str
 def words(env: jinja2.Environment, sort: Sort, names: Names | None = None) -> Iterator[str]:
     """Yield the definitions that each algorithm of a sort adds to the prelude, then the constants of scratch regions.
 
-    An algorithm adds definitions if its folder of templates contains ``words.j2``.  The constant of a region is the
-    index of its first 32-bit word in scratch.
+    An algorithm adds definitions if its template folder contains ``words.j2``.  A constant ``HS_NAME`` of a scratch
+    region is the index of the region's first 32-bit word.
     """
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
@@ -270,11 +274,11 @@ def words(env: jinja2.Environment, sort: Sort, names: Names | None = None) -> It
 
 
 def _defined(named: Iterable[regions.Region]) -> str:
-    """Return the definitions of the constants of scratch regions."""
+    """Return C definitions of the constants of scratch regions."""
     lines = (f"#define {r.constant} {r.start}" + (f" // {r.meaning}" if r.meaning else "") for r in named)
     return "\n".join(["// scratch: the first word of each region", *lines, ""])
 
 
 def scratch_names(sort: Sort) -> Names:
-    """Map each scratch region of a sort's kernels to the region with the name that it gets in the generated file."""
+    """Map each scratch region of a sort's kernels to the same region under its name in the generated file."""
     return regions.distinct(region for kernel in sort.kernels for region in regions.of(kernel.scratch))

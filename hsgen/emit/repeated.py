@@ -1,7 +1,7 @@
-"""Loops in kernel text, in place of similar statements whose numbers form arithmetic sequences.
+"""Loops in kernel text, in place of successive statements that differ only in numbers with a constant difference.
 
-An example are the comparators of a network: ``swap(0, 4)``, ``swap(1, 5)`` and so on become ``swap(i, i + 4)`` in a
-loop.  The loop runs the statements in their original order, so the results do not change.
+For example, the comparators ``swap(0, 4)``, ``swap(1, 5)`` and so on of a sorting network become a loop over
+``swap(i, i + 4)``.  The loop runs the statements in their original order, so the results do not change.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from hsgen.emit.unroll import Index, is_written_out, loop
 
 Numbers = tuple[int, ...]
 LEAST = 16
-"""The number of registers in an array from which loops make the SPIR-V module smaller.
+"""The least size of an array in registers for which loops over the array make the SPIR-V module smaller.
 
-An array that a loop indexes remains an array in SPIR-V, so each access takes several instructions.
+An array that a loop indexes stays an array in SPIR-V, so each access takes several instructions.  For small arrays,
+loops therefore make the module larger.
 """
 _COSTS = (1.0, 2.5, 4.0)  # the estimated costs, in statements, of a statement, a loop, and two nested loops
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text for some successive statements: a single statement, a loop, or two nested loops.
+    """A statement, a loop or two nested loops that run some successive statements.
 
-    first: the numbers in the first statement.
+    first: the numbers in the first of these statements.
     counts: the number of iterations of each loop, the outer loop first.
     steps: for each loop, the difference of each number from one iteration to the next.
     """
@@ -38,9 +39,10 @@ class Piece:
 
 @lru_cache(maxsize=4096)
 def pieces(items: tuple[Numbers, ...]) -> tuple[Piece, ...]:
-    """Return the pieces of the least total cost that together run the statements with the numbers `items` in order.
+    """Return pieces that together run all statements in order, with the least total of `_COSTS`.
 
-    Dynamic programming over the number of statements finds the pieces.
+    items: the numbers in each statement.
+    Dynamic programming finds the cheapest pieces for the first 1, 2, 3, ... statements.
     """
     best: list[tuple[float, list[Piece]]] = [(0.0, [])]
     for end in range(1, len(items) + 1):
@@ -57,7 +59,7 @@ def pieces(items: tuple[Numbers, ...]) -> tuple[Piece, ...]:
 
 
 def _whole(items: Sequence[Numbers]) -> Iterator[Piece]:
-    """Yield a loop, or two nested loops, that run exactly the statements `items`; yield nothing if none do."""
+    """Yield a loop, or two nested loops, that run exactly the statements with the numbers `items`, if possible."""
     step = _step(items)
     if step is not None:
         yield Piece(items[0], (len(items),), (step,))
@@ -75,7 +77,7 @@ def _whole(items: Sequence[Numbers]) -> Iterator[Piece]:
 
 
 def _step(items: Sequence[Numbers]) -> Numbers | None:
-    """Return the difference between each item and the next, or None if it is not constant."""
+    """Return the difference of each number from one statement to the next; None if a difference is not constant."""
     steps = {tuple(b - a for a, b in zip(x, y, strict=True)) for x, y in pairwise(items)}
     return steps.pop() if len(steps) == 1 else None
 
@@ -85,11 +87,12 @@ def _at(first: Numbers, steps: Sequence[Numbers], at: Sequence[int]) -> Numbers:
 
 
 def repeated(items: Sequence[Numbers], registers: int, *, caller: Callable[..., str]) -> str:
-    """Return the statements for all items, with loops where `_COSTS` estimates that they are cheaper.
+    """Return the text of statements that differ only in their numbers, with loops where `_COSTS` says they are cheaper.
 
+    items: the numbers in each statement.
     registers: the size of the array that the statements access.  For fewer than `LEAST` registers, there are no loops.
-    caller: a function that returns the statements for one item.  Its arguments are the numbers of the item.  In a loop,
-    an argument is an `Index` if the number changes between iterations.
+    caller: a function that returns one statement, given its numbers.  For a statement in a loop, a number that changes
+    between iterations is an `Index`, an expression of the loop variable.
     """
     if is_written_out() or registers < LEAST:
         return "".join(caller(*x) for x in items)
@@ -105,7 +108,7 @@ def _text(piece: Piece, caller: Callable[..., str]) -> str:
 
 
 def _sum(first: int, names: Sequence[str], steps: Sequence[int]) -> int | Index:
-    """Return the text ``first + step * name + ...``, positive terms first; if all steps are 0, return `first`."""
+    """Return the expression ``first + step * name + ...``, positive terms first; if all steps are 0, return `first`."""
     terms = [(s, n if abs(s) == 1 else f"{n} * {abs(s)}") for s, n in zip(steps, names, strict=True) if s]
     if not terms:
         return first

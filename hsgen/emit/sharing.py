@@ -1,4 +1,4 @@
-"""Kernel text by which lanes or subgroups divide numbered pieces of work among themselves."""
+"""Kernel text for the heads of loops in which the lanes or the subgroups of a work-group share work."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """Pieces of work that lanes or subgroups, the workers, divide among themselves.
+    """Numbered pieces of work that *workers*, the lanes or the subgroups of a work-group, divide among themselves.
 
     count: the number of pieces.
     workers: the number of workers.
-    word: the kernel expression for the index of a worker.
-    variable: the loop variable, if there are more pieces than workers.
-    The text of the object is the kernel expression for the index of a piece.
+    word: the kernel expression for the index of a worker, such as ``hs_local_id()``.
+    variable: the name of the loop variable, which is used if there are more pieces than workers.
+    In a template, ``{{ object }}`` renders the kernel expression for the index of a piece.
     """
 
     count: int
@@ -26,11 +26,14 @@ class Shared:
 
     @property
     def each(self) -> str:
-        """The text before the statement for a piece: the head of an `if`, or of a `for` if pieces outnumber workers."""
+        """The text before a statement that handles one piece: ``for (...)``, or ``if (...)`` if no worker gets two."""
         return self.each_if("")
 
     def each_if(self, condition: str) -> str:
-        """Return the text `each` with a further condition, which must have the same value for all pieces."""
+        """Return the text of `each` with an additional condition, which must not depend on the piece.
+
+        In a ``for`` loop, the condition would otherwise end the loop before later pieces.
+        """
         bound = f"{self} < {self.count}{f' && {condition}' if condition else ''}"
         if self.count <= self.workers:
             return f"if ({bound})"
@@ -40,6 +43,6 @@ class Shared:
 def shared(count: int, workers: int, word: str = "hs_local_id()", variable: str = "piece") -> Shared:
     """Return `count` pieces of work for `workers` workers; templates call this function.
 
-    The statement after `each` must not contain a ``break`` or ``continue`` for it, because `each` may be an ``if``.
+    The statement after `Shared.each` must not ``break`` or ``continue`` that loop, because the text may be an ``if``.
     """
     return Shared(count, workers, word, variable)

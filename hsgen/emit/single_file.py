@@ -1,8 +1,8 @@
-"""Single-header bundles, which have one header per API.  The header has the implementation, too, which a macro enables.
+"""Single-header bundles, which have one C header per API.
 
-A header contains the files of an ordinary bundle.  A comment before and a comment after each file state the file's
-path, so that hsgen can read SPIR-V files from the header.  An `#include` line becomes a comment if the header contains
-the included file.
+The header has declarations and, if a program defines a macro, also the implementation.  It consists of the files of an
+ordinary bundle.  A comment before and a comment after each file state the file's path, so that hsgen can read SPIR-V
+files from the header.  If the header contains an included file, the ``#include`` line becomes a comment.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def name(api: Api, prefix: str) -> str:
 
 
 def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: Sequence[str], prefix: str) -> bytes:
-    """Return the single header of an API, given the files of an ordinary bundle with these APIs and targets."""
+    """Return the header of `api`, given the files of an ordinary bundle with the APIs `apis` and these targets."""
     include, seen = f"include/{prefix}/", set[str]()
     listed = files[f"sources/{api.name}.txt"].decode().split()
     shared = c_files.core_paths(targets, prefix)
@@ -82,10 +82,10 @@ def _joined(files: Mapping[str, bytes], paths: Iterable[str], seen: set[str]) ->
 
 
 def _lines(files: Mapping[str, bytes], path: str, seen: set[str]) -> Iterator[str]:
-    """Yield the lines of a file for the single header.
+    """Yield the lines of the bundle's file at `path`, for the single header.
 
-    An included file follows its `#include` line, unless it is in `seen`, the files that the header already has.  After
-    a C source of the runtime, the macros that it defines are undefined.
+    The lines of an included file follow its ``#include`` line, unless the header already contains the file: `seen` has
+    the paths of these.  After a C source of the runtime, ``#undef`` lines remove the macros that it defines.
     """
     seen.add(path)
     text = files[path].decode().removesuffix("\n")

@@ -1,4 +1,4 @@
-"""The reader of the files of a bundle that a single header contains."""
+"""The reader of single headers, which finds the files of an ordinary bundle that they contain."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SPIRV = re.compile(rb"^/\* begin (targets/[^/\n]+/spirv/[ -~]+) \*/$", re.MULTI
 
 
 def section(data: bytes, path: str) -> bytes | None:
-    """Return the content of the file `path` in a single header; None if the header does not have it exactly once."""
+    """Return the content of the file `path` in a single header; None unless the header contains it exactly once."""
     begin, end = (f"\n/* {word} {path} */\n".encode() for word in ("begin", "end"))
     if data.count(begin) != 1 or data.count(end) != 1 or data.index(begin) > data.index(end):
         return None
@@ -20,7 +20,10 @@ def section(data: bytes, path: str) -> bytes | None:
 
 
 def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
-    """Return the paths of headers that contain a malformed SPIR-V file; `read` returns the content of a header."""
+    """Return those of the `paths` whose header contains a SPIR-V file with other syntax than hsgen writes.
+
+    read: a function that returns the content of a path.
+    """
     return {path for path in paths if path.endswith(".h") and not _sound(read(path))}
 
 

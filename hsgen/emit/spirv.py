@@ -1,8 +1,8 @@
 """Compilation of GLSL to SPIR-V by an installed compiler.
 
-Each kernel has a module that accesses buffers through descriptors, and may have a second module that accesses them by
-device addresses.  The compilation of a sort takes seconds, so modules are cached in the user's cache folder.  The key
-of the cache is a hash of the compiler, its options and the text.  A cache that cannot be read or written is ignored.
+Each kernel has a SPIR-V module that accesses buffers through descriptors.  It may have a second module, which accesses
+buffers by device addresses.  The compilation of a sort takes seconds, so hsgen keeps modules in the user's cache
+folder, under a hash of the compiler, its options and the GLSL text.  It ignores a cache that it cannot read or write.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from hsgen.emit.kernels import Source
 from hsgen.system import extras, folders, processes, toolchain
 
 ADDRESS_FROM = 1 << 20
-"""The greatest count for which descriptors suffice on every device.
+"""The greatest number of keys for which descriptors suffice on every device.
 
-For larger counts, buffers may exceed the size that a device permits for a descriptor.
+For more keys, a buffer may exceed the greatest size that a device permits for a descriptor.
 """
 
 _INSTALL = "install a GLSL compiler: apt-get install glslang-tools, or"
 _ANYWHERE = f"{_INSTALL} pip install 'hsgen[vulkan]'"
 ABSENT = f"generated with --glsl-only, without SPIR-V; {_ANYWHERE}, and generate again without --glsl-only"
-"""The message of the ``#error`` in a bundle without SPIR-V, for programs that are built for Vulkan."""
+"""The message of the ``#error`` that stops the build of a Vulkan program with a bundle that has no SPIR-V."""
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
 _SECONDS = 300
@@ -50,7 +50,7 @@ class Compiler:
 
     path: the path of the program.
     name: the name of the program, a key of `_OPTIONS`.
-    identity: the name, the version and the options, as manifests record them.
+    identity: the name, the version and the options in one text, which manifests record.
     libraries: the folder of the program's shared libraries; "" if the system finds them.
     """
 
@@ -62,9 +62,9 @@ class Compiler:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """A SPIR-V module of a kernel.
+    """Which SPIR-V module of which kernel.
 
-    address: whether the module accesses buffers by device addresses; otherwise it uses descriptors.
+    address: whether the module accesses buffers by device addresses; False if it uses descriptors.
     """
 
     kernel: str
@@ -143,12 +143,12 @@ def install() -> str:
 
 
 def modules(sort: Sort) -> list[Module]:
-    """Return the modules that a sort needs.
+    """Return the SPIR-V modules that a sort needs.
 
-    Every kernel has a module with descriptors.  A kernel also has a module with device addresses if it is launched for
-    more than `ADDRESS_FROM` keys.  For a step whose guard bounds the length of rows, the number of keys is that of the
+    Every kernel has a module with descriptors.  A kernel also has a module with device addresses if calls for more than
+    `ADDRESS_FROM` keys launch it.  If a launch is bounded by the length of rows, it may occur for all counts of the
     plan.  In a sort with a device-side count, all kernels have both modules, so that programs such as renderers need no
-    descriptors.  A kernel with 64-bit counts has no GLSL text, and therefore no module.
+    descriptors.  A kernel whose counts are 64-bit numbers has no GLSL text, and therefore no module.
     """
     every = sort.signature.device_count
     most = [(s.kernel, sort.plan.max_n if s.guard.x == "length" else s.guard.max_n) for s in sort.plan.steps]
@@ -158,12 +158,12 @@ def modules(sort: Sort) -> list[Module]:
 
 
 def body(text: str) -> str:
-    """Return a GLSL text without the lines of comments at its start, which are the header."""
+    """Return a GLSL text without its header, the comment lines at its start."""
     return re.sub(r"\A(?://.*\n)+", "", text)
 
 
 def defines(module: Module) -> list[str]:
-    """Return the macros that must be defined to compile the text of a sort to a module."""
+    """Return the names of the macros that must be defined to compile this module from the GLSL text of a sort."""
     return [f"HS_KERNEL_{module.kernel}"] + (["HS_ADDRESS"] if module.address else [])
 
 

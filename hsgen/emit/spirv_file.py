@@ -1,7 +1,7 @@
 """The strict reader of the C files that contain the SPIR-V of a sort.
 
-A machine without a GLSL compiler reuses the SPIR-V of an existing bundle.  The bundle is untrusted, so hsgen reads only
-the SPIR-V words from a file, and generates the C text around the words again.
+On a machine without a GLSL compiler, hsgen reuses the SPIR-V of an existing bundle.  The bundle is untrusted.  hsgen
+therefore reads only the SPIR-V modules from the C file, and generates a new C file with them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hsgen.emit import spirv_text
 
 LARGEST = 64 << 20
-"""The greatest size in bytes of a file to read; files that hsgen writes have less than 1 MiB."""
+"""The size in bytes up to which hsgen reads a file; the files that hsgen writes have less than 1 MiB."""
 _MAGIC = 0x07230203
 _VERSIONS = {"1.1": 0x10300, "1.2": 0x10500, "1.3": 0x10600}  # the version of SPIR-V for each version of Vulkan
 _BOUND = 1 << 22  # a module's ID bound must be less; the SPIR-V specification limits it to 4 194 303
@@ -39,9 +39,9 @@ _ABSENT = re.compile(_HEAD + rb'#error "[ !#-\[\]-~]++"\n')
 
 
 def _file(array: bytes, table: bytes) -> re.Pattern[bytes]:
-    """Return a pattern for a whole file, given the patterns of an array and of a table.
+    """Return the regular expression of a whole file, given those of an array with a module and of a table of arrays.
 
-    Group 1 is the text of all arrays, and groups 2 and 3 are the texts of the two tables.
+    Group 1 matches all arrays.  Groups 2 and 3 match the two tables, which name the array of each kernel's module.
     """
     plain = [re.sub(rb"(?<!\\)\((?!\?)", b"(?:", x) for x in (array, table, table)]
     start = rb'#include "%b/%b\.h"\n\nextern const %b %b\[\], %b\[\];\n' % ((_NAME,) * 5)
@@ -62,7 +62,10 @@ def absent(data: bytes) -> bool:
 
 
 def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
-    """Return the paths of a bundle's SPIR-V files that are not well-formed; `read` returns the content of a path."""
+    """Return those of the `paths` that are SPIR-V files of a bundle, and are not `well_formed`.
+
+    read: a function that returns the content of a path.
+    """
     contents = {p: read(p) for p in paths if re.fullmatch(r"targets/[^/]+/spirv/.+", p)}
     return {p for p, data in contents.items() if not well_formed(data) and not absent(data)}
 
@@ -72,8 +75,8 @@ class File:
     """The content of a SPIR-V file.
 
     arrays: the bytes of each array by name, in the order of the file.
-    tables: two lists with the name of the array of each kernel, or None for a kernel without a module.  The first list
-    is for modules with descriptors, the second for modules with device addresses.
+    tables: two lists with an element for each kernel: the name of the array that has its module, or None if there is no
+    module.  The first list is for modules with descriptors, the second for modules with device addresses.
     """
 
     arrays: dict[str, bytes]
@@ -97,7 +100,7 @@ def read(data: bytes) -> File | None:
 
 
 def _table(text: bytes, arrays: dict[str, bytes]) -> list[str | None] | None:
-    """Return the name of the array in each row of a table; None if an array is missing or has another size."""
+    """Return the name of the array in each row of a table; None if an array is missing or has not the row's size."""
     rows = re.findall(r"^    \{0, (\d+), (\w+)\},$", text.decode(), re.MULTILINE)
     if any(name != "0" and (name not in arrays or len(arrays[name]) != int(size)) for size, name in rows):
         return None
@@ -105,7 +108,7 @@ def _table(text: bytes, arrays: dict[str, bytes]) -> list[str | None] | None:
 
 
 def _earlier(data: bytes) -> File | None:
-    """Return the content of a SPIR-V file in the earlier format, which has words as C numbers.
+    """Return the content of a SPIR-V file in hsgen's earlier format, which has each SPIR-V word as a C number.
 
     Return None if the file is not well-formed.
     """

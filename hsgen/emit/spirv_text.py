@@ -1,12 +1,12 @@
-"""SPIR-V modules as compact C text: a word takes one to two characters, where a C number would take about six.
+"""Encoding of SPIR-V modules as compact C strings: a SPIR-V word takes one to two characters, a C number about six.
 
 The *kind* of an instruction is its first word, which contains its length and opcode.  The kinds of a module are
 numbered in the order in which they first occur.  The text of an instruction is the number of its kind, then a number
 for each operand: the difference from the same operand of the preceding instruction of that kind.  Most differences are
 small, because a lane has similar code for its successive keys.
 
-In the first instruction of a kind, the length and the opcode follow the number of the kind, and operands are written as
-differences from 0.  So are the words of the module's header.  The Vulkan runtime decodes the text
+In the first instruction of a kind, the length and the opcode follow the number of the kind.  Its operands, and the
+words of the module's header, are written as differences from 0.  The Vulkan runtime decodes the text
 (templates/apis/vulkan/hs_vulkan_create.c).
 """
 
@@ -18,20 +18,20 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 LINE = 116
-"""The number of characters in a line of text."""
+"""The number of encoded characters in a line of the C file."""
 LITERAL = 32
-"""The number of lines in a C string literal; C compilers need not accept more than 4095 characters."""
+"""The number of such lines in a C string literal; C compilers need not accept literals of more than 4095 characters."""
 KINDS = 128
-"""The number of kinds that get a number of their own.
+"""The number of kinds that get a number: the first 128 that occur.
 
-Each instruction of a later kind is written like a first instruction: the number `KINDS`, the length, the opcode, and
-the operands as differences from 0.
+An instruction of any other kind is written as the number 128, its length, its opcode, and its operands as differences
+from 0.
 """
 _CHARACTERS = "".join(chr(c) for c in range(ord("#"), 127) if chr(c) not in "?\\")
-"""The characters that are digits of numbers.  The backslash would start an escape, and a question mark a trigraph."""
+"""The characters that stand for digits.  In a C string, a backslash may start an escape, a question mark a trigraph."""
 _VALUES = {c: v for v, c in enumerate(_CHARACTERS)}
 _LAST = 72
-"""A digit with a value below `_LAST` is the last digit of its number; other digits are followed by more."""
+"""A digit with a value below 72 is the last digit of its number; after a digit of 72 or more, the number continues."""
 _MORE = len(_CHARACTERS) - _LAST
 TEXT = "[" + re.escape(_CHARACTERS) + "]"
 """A regular expression that matches one digit."""
@@ -40,7 +40,7 @@ _MASK = 0xFFFFFFFF
 
 
 def encoded(module: bytes) -> list[str]:
-    """Return the lines of the text of a module.
+    """Return the text that encodes a SPIR-V module, as lines of `LINE` characters.
 
     Raises:
         ValueError: the words are not a SPIR-V header followed by whole instructions.
@@ -50,7 +50,7 @@ def encoded(module: bytes) -> list[str]:
 
 
 def decoded(text: str) -> bytes | None:
-    """Return the module for which `encoded` returns exactly this text; None if there is none."""
+    """Return the SPIR-V module for which `encoded` returns exactly this text; None if there is none."""
     try:
         words = list(_words(_read(text)))
         module = struct.pack(f"<{len(words)}I", *words)
@@ -122,7 +122,7 @@ def _next(numbers: Iterator[int]) -> int:
 
 
 def _folded(difference: int) -> int:
-    """Return a difference modulo 2^32 in zigzag encoding: an unsigned number whose lowest bit is the sign."""
+    """Return the zigzag encoding of a difference modulo 2^32: an unsigned number whose lowest bit is the sign."""
     bits = difference & _MASK
     return bits << 1 & _MASK ^ (_MASK if bits >> 31 else 0)
 

@@ -1,4 +1,4 @@
-"""The Jinja environment of all templates, which records the templates that are opened while a text is rendered."""
+"""The Jinja environment of all templates.  It records which templates Jinja opens while it renders a text."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
 
 
 class _Template(jinja2.Template):
-    """A template whose imports are recorded, so that `recording` also reports them when Jinja reuses the template.
+    """A template that remembers which templates it imports, for `recording`.
 
-    Jinja creates the module of an imported template once, and then opens the templates that it imports.  Later imports
-    reuse the module, and open nothing.
+    When Jinja imports a template for the first time, it creates the template's module, and opens the templates that it
+    imports in turn.  Later imports reuse the module and open nothing, but `recording` must report the same names.
     """
 
     environment: Environment
@@ -45,10 +45,11 @@ class _Template(jinja2.Template):
 
 
 class _Compiled(jinja2.BytecodeCache):
-    """The compiled templates in the user's cache folder; without a usable folder, each process compiles its templates.
+    """The cache of compiled templates in the user's cache folder.
 
-    An entry of the cache is valid for one text of the template and of this module, and one version of Python and of
-    Jinja.  The text of this module matters because Jinja applies the module's filters to constants at compile time.
+    If there is no usable folder, each process compiles the templates that it needs.  An entry of the cache is valid
+    for one text of the template, one text of this Python module, one version of Python and one of Jinja.  The text of
+    this module matters because, at compile time, Jinja applies the module's filters to constants.
     """
 
     def __init__(self) -> None:
@@ -80,7 +81,7 @@ class _Compiled(jinja2.BytecodeCache):
 
 
 class Environment(jinja2.Environment):
-    """An environment that reports each opened template to `recording`, even a template that Jinja has in memory."""
+    """A Jinja environment that reports each opened template to `recording`, even if Jinja already has it in memory."""
 
     template_class = _Template
 
@@ -108,7 +109,7 @@ def _note(names: set[str] | frozenset[str]) -> None:
 
 @contextmanager
 def recording() -> Iterator[set[str]]:
-    """Yield a set that collects the names of all templates that are opened until the context ends."""
+    """Yield a set; until the context ends, the environment adds to it the name of each template that Jinja opens."""
     opened: set[str] = set()
     token = _opened.set(opened)
     try:

@@ -1,8 +1,8 @@
-"""Kernel text for loops over a lane's registers, which compilers must unroll.
+"""Kernel text for loops over an array of a lane's keys, which compilers must unroll to keep the array in registers.
 
-A template contains the statements for one register.  `unroll` returns a loop over the statements, marked by HS_UNROLL.
-Some compilers keep an array in memory if a loop variable indexes it, even if they unroll the loop.  For such a
-compiler, `unroll` returns the statements for each register instead of a loop (`hsgen.core.device.Device.unroll`).
+A template contains the statements for one index.  `unroll` returns a loop over the statements, marked by the macro
+HS_UNROLL.  Some compilers keep the array in memory if a loop variable indexes it, even if they unroll the loop.  For
+such a compiler (`hsgen.core.device.Device.unroll`), `unroll` returns repeated statements, one copy for each index.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ _folds: ContextVar[bool] = ContextVar("folds", default=False)
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The kernel expression for an index: a loop variable, or a sum or product of the variable and numbers.
+    """The kernel expression for an array index: a loop variable, or a sum or product of the variable and numbers.
 
-    total: whether the expression is a sum, which needs parentheses as a factor.
+    total: whether the expression is a sum, which needs parentheses as a factor of a product.
     """
 
     text: str
@@ -44,8 +44,8 @@ class Index:
 class Batch:
     """Successive indices from `begin` up to, but not including, `end`; each bound is a number or a kernel expression.
 
-    size: the number of indices.
-    limit: if not 0, indices of `limit` or more are excluded, because the last batch may be shorter.
+    size: the number of indices, if the batch is not shortened by `limit`.
+    limit: if it is not 0, the batch has no indices of `limit` or more; the last of several batches may thus be shorter.
     """
 
     begin: int | Index
@@ -54,7 +54,7 @@ class Batch:
 
     @property
     def end(self) -> int | Index:
-        """The index after the last index of the batch."""
+        """One past the last index of the batch."""
         end = self.begin + self.size
         return Index(f"({end} < {self.limit} ? {end} : {self.limit})") if self.limit else end
 
@@ -63,7 +63,7 @@ class Batch:
         return unroll(self.size, variable="j", caller=lambda j: self._bounded(j, caller(self.begin + j)))
 
     def _bounded(self, j: int | Index, text: str) -> str:
-        """Return the statements `text` for index j of the batch, in an ``if`` if the batch may have fewer indices."""
+        """Return the statements `text` for index ``begin + j``, in an ``if`` if `limit` may exclude the index."""
         if not self.limit:
             return text
         return _headed(f"if ({self.begin + j} < {self.limit})", text)
@@ -71,10 +71,10 @@ class Batch:
 
 @contextmanager
 def written_out(chosen: bool, folds: bool = False) -> Iterator[None]:
-    """Select the results of `unroll` within the context: repeated statements if `chosen`, otherwise loops.
+    """Determine what `unroll` returns in the context: repeated statements if `chosen` is true, else loops.
 
-    folds: whether compilers treat the variable of an unrolled loop as a constant, also in conditions.  `batches` then
-    includes a shorter last batch in its loop, and `constants` returns a loop.
+    folds: whether compilers treat the variable of an unrolled loop as a constant, also in conditions.  If so, the loop
+    of `batches` includes a last batch that is shorter than the others, and `constants` returns a loop.
     """
     tokens = _written_out.set(chosen), _folds.set(folds)
     try:
@@ -131,10 +131,10 @@ def _headed(head: str, text: str) -> str:
 
 
 def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
-    """Return statements by which the lanes of a work-group handle the digits below `count`, each lane some of them.
+    """Return statements in which the lanes of a work-group handle the digit values 0 to ``count - 1`` in parallel.
 
-    lanes: the number of lanes.
-    caller: a function that returns the statements for one digit, the kernel variable ``d``.
+    lanes: the number of lanes in the work-group.
+    caller: a function that returns the statements for one digit value, which is the kernel variable ``d``.
     """
     text = caller()
     if count > lanes:
@@ -144,11 +144,11 @@ def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
 
 
 def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
-    """Return the statements for the indices below `count`, in batches of `size` indices; the last may be shorter.
+    """Return statements for the indices 0 to ``count - 1``, in batches of `size` indices; the last may be shorter.
 
-    caller: a function that returns the statements for one batch.  The statements may skip the remaining batches by
-    ``break``.  A shorter last batch may follow in a separate loop, which the ``break`` does not skip, so its statements
-    must then have no effect.
+    caller: a function that returns the statements for one batch.  The statements may skip the later batches by
+    ``break``.  However, a shorter last batch may follow in a separate loop, which the ``break`` does not skip.  After a
+    ``break``, the statements of the last batch must therefore have no effect.
     """
     full, rest = divmod(count, size)
     if full and rest and folds():
@@ -158,7 +158,7 @@ def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
 
 
 def constants(count: int, variable: str, *, caller: Callable[[int | Index], str]) -> str:
-    """Return the statements for the numbers below `count`, such that each number is a compile-time constant.
+    """Return statements for the numbers 0 to ``count - 1``, each of which is a compile-time constant in its statements.
 
     variable: the name of the loop variable, if the statements are in a loop.
 

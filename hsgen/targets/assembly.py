@@ -1,6 +1,6 @@
-"""Assembly of a sort from several algorithms, its *parts*, each of which serves a range of counts.
+"""Assembly of a sort from several algorithms, its *parts*, each of which sorts a range of counts n.
 
-The functions from `block` on compute properties of such a sort from its parts.
+The functions from `block` on compute properties of such a sort, such as its memory traffic, from its parts.
 """
 
 from __future__ import annotations
@@ -31,13 +31,14 @@ def assemble(
     groups: int = UNCAPPED,
     lanes: int = indirect_grids.LANES,
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
-    """Return the kernels, the plan and the parts of a sort in which each part serves its range of counts.
+    """Return the kernels, the launch plan and the parts of a sort in which each part sorts its range of counts.
 
-    Calls that sort by only some of the bits are served by parts that support bit ranges, at all counts.
+    Some parts sort only by all bits of the key.  Calls that sort by only some of the bits therefore run other parts.
 
-    parts: the parts in ascending order of counts.  The last part serves as many keys as its plan allows.
-    where: the name of the sort's table, for messages.
-    groups, lanes: the device's greatest grid in one dimension, in work-groups; its greatest work-group, in lanes.
+    parts: the parts in ascending order of counts.  The last part sorts as many keys as its plan allows.
+    where: the name of the table ``[sort.KEY]`` in the target file, for messages.
+    groups: the greatest grid of the device in one dimension, in work-groups.
+    lanes: the greatest work-group of the device, in lanes.
 
     Raises:
         Usage: a part other than the last cannot sort its greatest count; the last part cannot sort any of its counts;
@@ -66,9 +67,9 @@ def assemble(
 
 
 def sorting(part: Part, signature: Signature) -> Signature | None:
-    """Return the signature of the sort that must run before a part; None if the part needs no sort.
+    """Return the signature of the sort that must run before `part`; None if the part needs no sort.
 
-    For example, a group-by first sorts the keys.
+    For example, one algorithm of group-by needs sorted keys.
     """
     after: Any = EVERY[part.algorithm]
     preceding: Signature | None = after.sorting(signature) if after.TRAITS.joins else None
@@ -83,10 +84,11 @@ def joined(part: Part, sort: Sort) -> tuple[tuple[Kernel, ...], Plan, tuple[Part
 
 
 def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Part]:
-    """Return those parts that serve counts up to `max_n`.
+    """Return those parts that sort counts up to `max_n`.
 
-    If the signature has a bit range, at least one part must support bit ranges.  If none of these parts does, the first
-    part for greater counts that does is added; it then serves only calls that sort by some of the bits.
+    If the signature has a bit range, at least one part must support bit ranges.  If none of these parts does, the
+    result has in addition the first part for greater counts that does.  That part then sorts only in calls by some of
+    the bits.
     """
     served = [replace(x, max_n=min(x.max_n, max_n)) for x in parts if x.min_n < max_n]
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges and x.min_n >= max_n]
@@ -96,9 +98,10 @@ def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Par
 
 
 def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
-    """Return the `DeviceStatus` of a sort, given those of its parts, in ascending order of counts.
+    """Return where a sort reports retries, given where its parts do, in ascending order of counts.
 
-    The result is None if no part has one, or if a part for greater counts than the first part with one has none.
+    The result is None if no part reports retries.  It is also None if a part reports them, but a part for greater
+    counts does not.
     """
     reporting = list(dropwhile(lambda o: o is None, statuses))
     present = [o for o in reporting if o is not None]
@@ -121,13 +124,13 @@ def _algorithm_of(part: Part) -> tuple[Algorithm, Any]:
 
 
 def block(sort: Sort) -> int:
-    """Return the number of keys that a work-group of the first part sorts; validations test many counts near it."""
+    """Return how many keys a work-group of the sort's first part sorts; validations test many counts near it."""
     algorithm, params = _algorithm_of(sort.parts[0])
     return algorithm.block(params)
 
 
 def _counts(sort: Sort, greatest: int, counts_of: Callable[[Algorithm, Any, int], Iterable[int]]) -> list[int]:
-    """Return counts up to `greatest`, in ascending order: those that `counts_of` returns for a part and its range."""
+    """Return the counts, up to `greatest` and ascending, that `counts_of` returns for each part within its range."""
     counts: set[int] = set()
     for part in sort.parts:
         algorithm, params = _algorithm_of(part)
@@ -138,18 +141,21 @@ def _counts(sort: Sort, greatest: int, counts_of: Callable[[Algorithm, Any, int]
 
 
 def test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` near which the sort changes its steps or its algorithm."""
+    """Return the counts up to `greatest` near which the sort switches to other launches or to another algorithm."""
     inner = _counts(sort, greatest, lambda algorithm, params, top: algorithm.test_counts(params, top))
     return sorted({*inner, *(p.min_n for p in sort.parts if p.min_n <= greatest)})
 
 
 def row_test_counts(sort: Sort, greatest: int) -> list[int]:
-    """Return counts up to `greatest` such that each bounds check in each kernel excludes a lane at one of them."""
+    """Return counts up to `greatest`, for tests of bounds checks.
+
+    For each bounds check in each kernel, there is a count for which the check excludes at least one lane.
+    """
     return _counts(sort, greatest, lambda algorithm, params, top: algorithm.row_test_counts(params, top))
 
 
 def moved(sort: Sort, step: Step, n: int) -> int:
-    """Return the number of bytes that a step reads and writes for `n` keys; 0 for the step that computes grids."""
+    """Return how many bytes of global memory a step accesses for `n` keys; 0 for the step that computes grids."""
     if step.indirect:
         return 0
     kernel, name = sort.kernel(step.kernel), step.kernel
@@ -167,12 +173,12 @@ def moved(sort: Sort, step: Step, n: int) -> int:
 
 
 def traffic(sort: Sort, n: int) -> int:
-    """Return the number of bytes that an out-of-place sort of `n` keys reads and writes."""
+    """Return how many bytes of global memory an out-of-place sort of `n` keys reads and writes."""
     return sum(moved(sort, launch.step, n) for launch in launches(sort.plan, n, in_place=False))
 
 
 def notes(sort: Sort) -> list[tuple[str, str]]:
-    """Return properties of a sort for people to read, as pairs (name, value)."""
+    """Return properties of a sort for the header of its kernel files, as pairs (name, value)."""
     out: list[tuple[str, str]] = []
     for part in sort.parts:
         algorithm, params = _algorithm_of(part)

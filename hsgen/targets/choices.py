@@ -1,4 +1,4 @@
-"""The reader of the *choices* in a target file: the parameters of algorithms, and the ranges of counts."""
+"""The reader of the *choices* in a target file: parameters of algorithms, and which algorithm sorts which counts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hsgen.targets import assembly, ranges, strategies
 from hsgen.targets.strategies import VARIANT, WRONG_VARIANT, Labels
 
 ALL = 2**63 - 1
-"""The greatest count of the last range; it exceeds every possible count."""
+"""The greatest count of the last range of the sort "auto"; it exceeds every possible count."""
 
 
 def algorithm(label: str) -> str:
-    """Return the algorithm of a label, such as "radix" for "radix-bits2"."""
+    """Return the algorithm that a label names, such as "radix" for "radix-bits2"."""
     return label.split("-")[0]
 
 
@@ -30,8 +30,9 @@ def read_choices(
 ) -> tuple[dict[tuple[str, str], Any], dict[str, Labels]]:
     """Read all tables of parameters in the data of a target file; record errors in `r`.
 
-    Return the parameters by (label, key width).  If a table has errors, or `device` is None, its parameters are None.
-    Also return, by key width, the names by which ranges refer to tables of strategies.
+    The first result is the parameters by (label, key width).  If a table has errors, or `device` is None, its
+    parameters are None.  The second result is, by key width, the names by which rows in ``[sort.KEY]`` refer to tables
+    of radix sorts (`hsgen.targets.strategies`).
     """
     choices: dict[tuple[str, str], Any] = {}
     names: dict[str, Labels] = {}
@@ -67,10 +68,10 @@ def read_choices(
 
 
 def _expanded(r: Reader, name: str, where: str, table: dict[str, Any]) -> dict[str, Any]:
-    """Return the table of an algorithm and a key width, without a rule.
+    """Return the table of an algorithm and a key width, with its *rule*, if any, replaced by what the rule stands for.
 
-    A table may have a rule, which defines the parameters of several variants at once.  The result then has a table for
-    each variant.  If the rule has errors, the result is empty.
+    A rule defines the parameters of several variants at once.  The result has an inner table for each of these
+    variants.  If the rule has errors, the result is empty.
     """
     module: Any = ALGORITHMS[name]
     if not module.TRAITS.rule or not module.listed(table):
@@ -91,7 +92,7 @@ def _choice(
     table: Mapping[str, Any],
     device: Device | None,
 ) -> None:
-    """Read the table of a label, and store its parameters in `choices`; record errors in `r`."""
+    """Read the table with the parameters of `label`, and store them in `choices`; record errors in `r`."""
     module = ALGORITHMS[algorithm(label[0])]
     before = len(r.errors)
     values = r.fields(table, where, module.FIELDS)
@@ -108,7 +109,7 @@ def _choice(
 
 
 Auto = tuple[tuple[str, int], ...]
-"""The ranges of the sort "auto", in ascending order: pairs (label, greatest count that the label serves)."""
+"""The ranges of the sort "auto", in ascending order: pairs (label, greatest count that this algorithm sorts)."""
 
 
 def read_autos(
@@ -120,8 +121,8 @@ def read_autos(
 ) -> dict[str, Any]:
     """Read the tables ``[sort.KEY]``; record errors in `r`.
 
-    Return the fields `autos`, `autos_valued`, `autos_counted` and `firsts` of `Target`, by name.  Each maps key widths
-    that have a table ``[sort.KEY]`` to values.
+    The result has the fields `autos`, `autos_valued`, `autos_counted` and `firsts` of `Target`, by name.  Each field is
+    a dictionary with an entry for each key width that has a table ``[sort.KEY]``.
     """
     plain: dict[str, Auto] = {}
     valued: dict[str, Auto] = {}
@@ -147,7 +148,10 @@ def read_autos(
 def _firsts(
     r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], names: Mapping[str, Labels]
 ) -> dict[str, str]:
-    """Return the label of the sort to compile first, by key width, for the tables ``[sort.KEY]`` that state it."""
+    """Return, by key width, the label of the sort that is compiled first, where ``[sort.KEY]`` states one.
+
+    It serves calls until the kernels of the sort "auto" are compiled.
+    """
     firsts: dict[str, str] = {}
     tables = data.get(ranges.SORT)
     for key, table in tables.items() if isinstance(tables, dict) else ():
@@ -167,10 +171,10 @@ def _firsts(
 
 
 def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device: Device | None) -> Auto:
-    """Return ranges for sorts with values, derived from the ranges `auto` for sorts without values.
+    """Return ranges of counts for sorts with values, derived from the ranges `auto` for sorts without values.
 
-    With values, merge passes need more scratch.  The scratch for the greatest count of a range, with values of 4 bytes,
-    must not exceed `scratch_limit` - 256 KiB.  If it does, the greatest count is reduced to a power of two.
+    With values, merge passes need more scratch.  At the greatest count of each range, with values of 4 bytes, scratch
+    must not exceed `scratch_limit` - 256 KiB.  If it does, the range ends at the next lower power of two, and so on.
     """
     rows = []
     for label, top in auto[:-1]:
@@ -193,11 +197,12 @@ def _auto(
     upto: list[int],
     device: Device | None,
 ) -> Auto:
-    """Return the ranges of a sort "auto"; record errors in `r`.
+    """Return the ranges of a sort "auto", after a check that a sort can be assembled from them; record errors in `r`.
 
-    The result is empty if the ranges have errors, or the table of one of the labels has.
+    The result is empty if there are errors in the ranges, or in the parameters of one of the labels.
 
-    labels, upto: the labels, and the greatest counts of all labels but the last.
+    labels: the labels in ascending order of the counts that they sort.
+    upto: the greatest counts of all labels but the last.
     """
     before = len(r.errors)
     for label in labels:
@@ -223,7 +228,7 @@ def _auto(
 
 
 def unserved(parts: Sequence[Part], signature: Signature) -> str:
-    """Return "" if `parts` support a signature; otherwise a hint for a message, which names sorts that support it."""
+    """Return "" if `parts` support a signature; else, for a message, a hint which sorts support it."""
     traits = [EVERY[x.algorithm].TRAITS for x in parts]
     if (signature.segment_ends or signature.segment_count) and not all(x.segments for x in traits):
         return "segmented sorts have segment ends" if signature.segment_ends else "segmented sorts count segments"

@@ -1,8 +1,8 @@
 """Evidence that a target works: the tables ``[[evidence]]`` of its file, called *rows*.
 
-A row states which kernels were compiled or run, on which device.  It contains a hash of the target's choices at that
-time.  When the choices in the file change, older rows remain true, but they prove nothing about the kernels of the new
-choices.  The module summarizes rows and writes new ones.
+A row records that kernels were compiled or run, by which compiler or on which device.  It has a hash of the target's
+choices (parameters and ranges) at that time.  When the choices in the file change, older rows remain true, but they
+prove nothing about the new kernels.  This module summarizes rows, and adds new ones to the file.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LEVELS = {
     "cpu": "run on a CPU runtime",
     "device": "run on the device",
 }
-"""The levels of evidence, the weakest first, each with the description that tables show."""
+"""The levels of evidence, the weakest first, each with its description in messages and documents."""
 OLDER = " (older shapes)"
 
 _HEAD = "[[evidence]]"
@@ -31,16 +31,16 @@ _KEYS = ("level", "api", "device", "driver", "date", "result", "shapes")
 
 
 def shapes(data: Mapping[str, Any]) -> str:
-    """Return a hash of the choices in a target file, as 12 hexadecimal digits; no other table affects the hash."""
+    """Return a hash of the choices in a target file: 12 hexadecimal digits, which depend on no other table."""
     chosen = {name: data[name] for name in ("sort", *TABLES) if name in data}
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:12]
 
 
 def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[str, list[str]]:
-    """Return, by API, the names of the devices or compilers that `rows` name as evidence of a level.
+    """Return, by API, the devices or compilers in those `rows` that have the level `level`.
 
-    If an API has evidence only for older choices, the names end in `OLDER`.
-    now: the hash of the file's choices.
+    If all rows of an API are about older choices of parameters, the text `OLDER` follows each name.
+    now: the hash of the file's present choices.
     """
     out: dict[str, list[str]] = {}
     for api in APIS:
@@ -53,7 +53,7 @@ def standing(rows: Sequence[Mapping[str, str]], now: str, level: str) -> dict[st
 
 
 def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
-    """Return the text of a table cell about a level of evidence: the APIs with their devices or compilers.
+    """Return text for a cell of a documentation table: the APIs with evidence of a level, and devices or compilers.
 
     Without evidence, the text is "-".  The arguments are those of `standing`.
     """
@@ -64,9 +64,9 @@ def cell(rows: Sequence[Mapping[str, str]], now: str, level: str) -> str:
 
 
 def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: str) -> str:
-    """Return a message if no row for the API is about a run on this device with this driver; "" if one is.
+    """Return "" if a row for the API records a run on this device with this driver; else a message that says so.
 
-    The message names the devices on which the rows' kernels ran.
+    The message names the devices on which kernels ran according to the rows.
     """
     ran = [(r["device"], r["driver"]) for r in rows if r["api"] == api and r["level"] != "compiled"]
     if (device, driver) in ran:
@@ -76,7 +76,7 @@ def unnamed(rows: Sequence[Mapping[str, str]], api: str, device: str, driver: st
 
 
 def _parts(row: Mapping[str, str]) -> tuple[str, str]:
-    """Return the name and the platform in the `device` of a row, "NAME (PLATFORM)"; "" for a missing platform."""
+    """Return NAME and PLATFORM of a row whose `device` is "NAME (PLATFORM)"; without a platform, PLATFORM is ""."""
     match = re.fullmatch(r"(.+) \(((?:[^()]|\([^()]*\))+)\)", row["device"])
     return (row["device"], "") if match is None else (match[1], match[2])
 
@@ -92,7 +92,7 @@ def _short(row: Mapping[str, str]) -> str:
 
 
 def _listed(row: Mapping[str, str]) -> str:
-    """Return the name of a row's device, as tables show it.
+    """Return the name of a row's device, as documentation tables show it.
 
     At the level "cpu", the name and the version of the CPU runtime follow in parentheses.
     """
@@ -110,12 +110,12 @@ def _version(row: Mapping[str, str]) -> str:
 
 
 def recorded(text: str, where: str, row: Mapping[str, str]) -> str:
-    """Return the text of a target file, with a further row of evidence, which gets the hash of the file's choices.
+    """Return the text of a target file, with the new row of evidence `row` and the hash of the file's choices in it.
 
     The new row replaces older rows of the same tool about the same sorts on the same device.
 
     Raises:
-        Usage: rows in the file are written in a way that the function cannot change.
+        Usage: the file's rows have a TOML syntax that the function cannot edit.
     """
     data = tomllib.loads(text)
     new = {**row, "shapes": shapes(data)}

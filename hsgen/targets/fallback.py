@@ -1,4 +1,4 @@
-"""The choice of a target for a device that no specific target matches."""
+"""The selection of a target for a device that no device-specific target file matches."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from hsgen.targets.target import Target
 Known = TypeVar("Known", bound=Target | Head)
 
 GENERIC = "generic"
-"""The name of the target that most APIs use for any device."""
+"""The name of the target that serves any device of most APIs."""
 
 
 def among(api: str, known: Iterable[Known]) -> Known | None:
-    """Return a target among `known` that matches every device of an API; None if there is none.
+    """Return a target among `known` that serves every device of an API; None if there is none.
 
-    If there are several, return `generic`, or else the first by name.
+    If there are several, return the target `generic`, or else the first by name.
     """
     candidates = [t for t in known if api in t.apis and t.match == Match()]
     return min(candidates, key=lambda t: (t.name != GENERIC, t.name), default=None)
 
 
 def of(api: str) -> Target:
-    """Return the target for an API, among those that come with hsgen, that matches the most devices.
+    """Return, of the targets that come with hsgen, the one that serves the most devices of an API.
 
     Raises:
         Usage: no target of hsgen supports the API.

@@ -1,7 +1,7 @@
-"""The reader of the *heads* of target files: the name, the APIs and the table ``[match]``.
+"""The reader of the *heads* of target files: the name, the APIs and the table ``[match]`` of devices.
 
-A head suffices to find the target for a device, and is read in less than a millisecond.  A whole target takes 10 to
-60 ms, because its sorts are assembled and checked.
+A head suffices to find the target for a device, and takes less than a millisecond to read.  A whole target takes 10 to
+60 ms, because its reader assembles and checks its sorts.
 """
 
 from __future__ import annotations

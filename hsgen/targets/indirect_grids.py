@@ -1,7 +1,7 @@
-"""Support of device-side counts in a plan, for hosts that launch grids whose sizes are in device memory.
+"""A step for plans whose count is in device memory, which computes the sizes of grids on the device.
 
-The count is in device memory, so the host cannot compute the sizes of grids.  A first step computes the grids of all
-other steps from the count.
+The host does not know the count, and cannot compute the grids.  On hosts with indirect dispatch, a first launch loads
+the count and stores the grids of all other launches, which the host then dispatches indirectly.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ LANES = 64
 
 
 def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan with a new first step, which computes the grids of all other steps.
+    """Return the kernels and the plan of a sort with a new first step, which computes the grids of all other steps.
 
-    The step stores the grids at the start of scratch.  The scratch of the other steps follows the grids.
+    The step stores the grids at the start of scratch.  All scratch offsets of the other steps grow accordingly.
     lanes: the greatest work-group of the device, in lanes.
     """
     room = aligned(12 * (len(plan.steps) + 1))
@@ -54,9 +54,9 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tupl
 
 
 def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:
-    """Return the guard and the grid of each step, from which the first step computes the grids.
+    """Return pairs (guard, grid) of all steps, from which the kernel of the first step computes the grids.
 
-    Steps whose kernel has `Kernel.always` also run for counts below their guard's bound, including 0.
+    If a step's kernel has `Kernel.always`, the guard here has no lower bound, so the step also runs for the count 0.
     """
     always = {k.name for k in kernels if k.always}
     return tuple(

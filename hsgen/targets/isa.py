@@ -1,7 +1,7 @@
 """The table ``[isa]`` of a target: for each offline compiler, the devices for which it compiles the target's kernels.
 
-This module lists the device names that each compiler accepts, so that the validity of a target file does not depend on
-the compilers that are installed.
+This module lists the device names that each compiler accepts.  Whether a target file is valid thus does not depend on
+which compilers are installed.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from hsgen.apis import cuda, hip, opencl, vulkan
 from hsgen.core.fields import Field, Reader
 
 SPIRV = "spirv"
-"""The name of the SPIR-V validator, which checks the Vulkan kernels of every target, and is no key of ``[isa]``."""
+"""The name of the SPIR-V validator; it is no key of ``[isa]``, because it checks the Vulkan kernels of all targets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of offline compiler.
+    """An offline compiler, such as NVRTC or ocloc, in any version.
 
     api: the API whose kernels it compiles.
-    devices: the names of the devices for which some version of the compiler compiles.
+    devices: the names of the devices for which at least one version of the compiler compiles.
     """
 
     api: str
@@ -71,7 +71,7 @@ KINDS = {
         ),
     ),
 }
-"""The kinds of offline compilers, by their keys in ``[isa]``."""
+"""The offline compilers, by their keys in ``[isa]``."""
 
 _FIELDS = {
     name: Field("strs", f'devices that {name} compiles for, for example ["{kind.devices[-1]}"]', False, filled=True)
@@ -80,9 +80,9 @@ _FIELDS = {
 
 
 def read_isa(r: Reader, data: Mapping[str, Any], apis: list[str]) -> dict[str, tuple[str, ...]]:
-    """Read the table ``[isa]``, and return the names of devices by compiler; record errors in `r`.
+    """Read the table ``[isa]``, and return the names of the devices for each compiler; record errors in `r`.
 
-    apis: the APIs of the target.  A compiler for kernels of another API is an error.
+    apis: the APIs of the target.  A compiler for kernels of any other API is an error.
     """
     by_compiler: dict[str, tuple[str, ...]] = {}
     for name, devices in r.fields(r.table(data, "isa", required=False) or {}, "isa", _FIELDS).items():

@@ -36,10 +36,10 @@ class Match:
 
 
 def rank(match: Match) -> int:
-    """Return a number that is greater for a more specific match.
+    """Return a number by which hsgen selects among the targets that match a device: it takes the greatest.
 
-    The number of properties counts first, then the least compute capability.  Therefore, if several targets differ only
-    in the compute capability, and an API does not report it, the target for the newest devices is chosen.
+    The number of stated properties counts first, then the least compute capability.  For example, OpenCL may not report
+    the compute capability, so targets that differ only in it all match.  hsgen then takes that for the newest devices.
     """
     named = sum(bool(x) for x in (match.types, match.vendors, match.names, match.platforms, match.compute))
     return 1000 * named + (match.compute[0] if match.compute else 0)

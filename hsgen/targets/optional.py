@@ -1,7 +1,7 @@
-"""Optional tables of a target, for algorithms that need no table.
+"""Optional tables of a target file, which override parameters that hsgen otherwise derives.
 
-The parameters of such an algorithm are derived from the device and from tables of other algorithms.  The values in an
-optional table replace derived values.
+Some algorithms need no table: hsgen derives their parameters from facts about the device, and from the parameters of
+other algorithms.  If the file has a table for such an algorithm, its values replace the derived ones.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 def specialized(
     choices: Mapping[str, Any], tables: Tables, name: str, key: str, signature: Signature, device: Device
 ) -> Any:
-    """Return the parameters of the algorithm `name` for a key width and a signature, with values of its optional table.
+    """Return the parameters of the algorithm `name` for a key width and a signature.
 
-    Return None if the algorithm does not support the key width or the signature.
+    They are derived values, except where the algorithm's optional table states them.  Return None if the algorithm does
+    not support the key width or the signature.
     choices: the parameters in the target's other tables, by label.
     tables: the target's optional tables.  Keys of 8 or 16 bits without a table use the table of u32.
     """
@@ -39,7 +40,7 @@ def specialized(
 def replaced(
     choices: Mapping[tuple[str, str], Any], tables: Tables, label: str, key: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return the fields of a target that change if the table of a label gets new values: names with new contents.
+    """Return the field of `Target` that changes if the table of a label gets the new `values`: {name: new content}.
 
     The field is `tables` if the table of the label is optional, otherwise `choices`.
     """
@@ -49,9 +50,9 @@ def replaced(
 
 
 def _parts(name: str) -> Iterable[tuple[str, str]]:
-    """Return pairs (field, algorithm) for the parameters of an algorithm that include those of other algorithms.
+    """Return pairs (field, other algorithm) for an algorithm whose parameters include those of other algorithms.
 
-    The field holds the parameters of the other algorithm, to which the other algorithm's optional table applies.
+    The field of the parameters holds those of the other algorithm.  The latter's optional table applies to them.
     """
     parts: Mapping[str, str] = getattr(IMPLICIT[name], "PARTS", {})
     return parts.items()
@@ -90,9 +91,9 @@ def read(
 def _problems(
     name: str, key: str, values: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], device: Device
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield the problems of an optional table as (key, problem, hint).
+    """Yield what is wrong with the values in an optional table, as (key, problem, hint).
 
-    Each value is checked alone.  If all values are correct, all parameters are also checked together.
+    The function checks each value alone.  If all are correct, it checks all parameters together.
     """
     wrong = list(OPTIONAL[name].alone(values, device))
     yield from wrong

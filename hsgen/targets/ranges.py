@@ -1,7 +1,7 @@
-"""The reader of the tables ``[sort.KEY]``, which state the ranges of counts that the tables of algorithms serve.
+"""The reader of the tables ``[sort.KEY]``, which state which algorithm sorts which counts in the sort "auto".
 
-A range is a row such as ``{ to = 131072, use = "bitonic" }``: for up to 131072 keys, calls use the table bitonic.  The
-range begins after the count at which the preceding row ends.
+A range of counts is a *row* such as ``{ to = 131072, use = "bitonic" }``: calls for up to 131072 keys run the bitonic
+sort.  The range begins after the count at which the preceding row ends.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from hsgen.core.fields import Field, Reader
 from hsgen.targets.strategies import Labels
 
 SORT = "sort"
-"""The name of the tables with the ranges of counts."""
+"""The first part of the names of the tables with the ranges of counts."""
 LISTS = RANGES, VALUED, COUNTED = "ranges", "ranges_values", "ranges_counts"
-"""The keys of the lists of rows in a table ``[sort.KEY]``.
+"""The keys of the three lists of rows that a table ``[sort.KEY]`` may have.
 
-`VALUED` is the list for sorts with values.  `COUNTED` is the list for sorts without values but with a device-side
-count.  `RANGES` is the list for all other sorts, and for sorts whose list is missing.
+`VALUED` is the list for sorts with values.  `COUNTED` is the list for sorts without values whose count is in device
+memory.  `RANGES` is the list for all other sorts.  It replaces each of the other lists that the table lacks.
 """
 FIRST = {
     "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)
 }
-"""The key that names the sort whose kernels are compiled first, which serves calls until the others are compiled."""
+"""The key that names the sort whose kernels are compiled first; it serves calls until those of "auto" are compiled."""
 ROW = {
     "use": Field("str", 'a label, for example "bitonic" or "radix-onesweep"'),
     "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
@@ -34,9 +34,10 @@ _HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-on
 def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict[str, tuple[list[str], list[int]]]:
     """Read the lists of rows in a table ``[sort.KEY]``; record errors in `r`.
 
-    Return, by the name of the list, the labels, and the greatest counts of all labels but the last.  A row may refer to
-    a list of tables for ranges of counts (`Labels.lists`).  The labels of these tables then replace the row, and the
-    last of them serves counts up to the row's greatest count.
+    The result has, by the name of the list, the labels in its rows, and the greatest counts of all labels but the last.
+
+    A row may refer to a list of tables, which has parameters for several ranges of counts (`Labels.lists`).  The labels
+    of these tables then replace the row.  The last of them sorts counts up to the row's greatest count.
     """
     r.unknown(table, where, (*LISTS, *FIRST))
     ranges: dict[str, tuple[list[str], list[int]]] = {}
@@ -62,7 +63,7 @@ def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict
 def _expanded(rows: list[dict[str, Any]], names: Labels) -> tuple[list[str], list[int]]:
     """Return the labels to which rows refer, and the greatest counts of all labels but the last.
 
-    A row that refers to a list of tables gives the labels of all tables in the list.
+    If a row refers to a list of tables, the labels of all its tables replace the row.
     """
     labels: list[str] = []
     upto: list[int | None] = []

@@ -88,7 +88,7 @@ def name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
 
 
 def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], device: Device | None) -> None:
-    """Record an error in `r` for each choice, and each fact about the device, that one of the target's APIs excludes.
+    """Record an error in `r` for each parameter, and each fact about the device, that an API of the target excludes.
 
     names: the names of the APIs.
     """

@@ -5,7 +5,8 @@ Schema 3 differs in four ways:
 - The parameters of a radix sort's stages are in inner tables, such as ``bucket.items``.  In schema 2, their names have
   prefixes, as in `bucket_items`.
 - In the path of a table, a variant precedes its strategy.  In schema 2, the variant follows.
-- Tables of a strategy for consecutive ranges of counts are the *cases* of a list.  In schema 2, each is a variant.
+- Tables of a strategy for consecutive ranges of counts are the elements, *cases*, of a list.  In schema 2, each is a
+  variant.
 - The tables of prefix sums for one key width are a table with a rule.  In schema 2, each variant has a table.
 """
 

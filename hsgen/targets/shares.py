@@ -1,7 +1,7 @@
-"""The *shares* of the parts of a sort.
+"""The *shares* of a sort that consists of several algorithms.
 
-A part is an algorithm that serves a range of counts (`hsgen.core.sort.Part`).  Its share is what it contributes to the
-sort: its kernels, and its steps, restricted to the counts that it serves.
+Each algorithm is a *part* of the sort, and sorts a range of counts (`hsgen.core.sort.Part`).  Its share is what it
+contributes to the sort: its kernels, and its launches, restricted to the counts that it sorts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from hsgen.core.sort import Part
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
-    """What a part contributes to a sort: kernels, steps and scratch.
+    """What a part contributes to a sort: kernels, launches (steps) and scratch.
 
-    plan: the complete plan of the part's algorithm.
-    steps: the steps of the plan that run in the sort.
+    plan: the complete launch plan of the part's algorithm.
+    steps: those steps of the plan that run in the sort.
     low, high: the steps run for counts above `low` up to `high`.
-    tail: the suffix that the names of the part's kernels have in the sort; may be "".
+    tail: the suffix of the names of the part's kernels in the sort; usually "".
     """
 
     part: Part
@@ -40,7 +40,7 @@ class Share:
 
     @property
     def device_status(self) -> DeviceStatus | None:
-        """The words in which the part reports retries, for counts above `low`; None if it reports none."""
+        """The scratch words in which the part reports retries, for counts above `low`; None if it reports none."""
         status = self.plan.device_status
         return status and replace(status, min_n=max(status.min_n, self.low))
 
@@ -48,8 +48,8 @@ class Share:
 def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, groups: int) -> Share:
     """Return the share of `part` in a sort that consists of `parts`.
 
-    If the signature has a bit range, a part that does not support bit ranges serves only calls that sort by all bits.
-    For its counts, calls that sort by some of the bits are served by another part.
+    If calls may sort by only some of the bits, and the part cannot, the part runs only in calls that sort by all bits.
+    Another part runs in the other calls for these counts.
 
     Raises:
         Usage: the part cannot sort its greatest count.
@@ -78,13 +78,14 @@ def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, 
 
 
 def bounded(share: Share) -> Share:
-    """Return the share for calls with a device-side count, in which the host knows only the capacity.
+    """Return the share for calls whose count is in device memory, in which the host knows only the capacity.
 
-    Offsets in scratch, which depend on the capacity, then stop growing at the greatest count that the part serves.
+    Scratch offsets then depend on the capacity, which may exceed the counts of the part.  The result's offsets stop
+    growing at the greatest count that the part sorts, to save scratch.
 
     Parts that report retries are an exception, because all parts must report them at the same offset.  In their share,
-    the offsets grow with the capacity.  Only the number of units in the rules for scratch sizes is limited to the
-    counts that the part serves.
+    the offsets grow with the capacity.  Only the number of units (`ScratchRule.units`) is limited to the counts that
+    the part sorts.
     """
     if share.plan.device_status:
         rows = (replace(r, units=min(r.units, -(-r.max_n // r.unit)), max_n=ANY_N) for r in share.scratch.rules)
@@ -94,14 +95,15 @@ def bounded(share: Share) -> Share:
 
 
 def within(plan: Plan, groups: int) -> Plan:
-    """Return the plan for only those counts for which no grid needs more than `groups` work-groups in a dimension."""
+    """Return the plan, restricted to counts for which no grid exceeds `groups` work-groups in each dimension."""
     return replace(plan, max_n=launched_up_to(plan.steps, plan.max_n, groups))
 
 
 def suffix(parts: Sequence[Part], part: Part) -> str:
-    """Return the suffix that the names of a part's kernels have in a sort of these parts; "" in most cases.
+    """Return the suffix of the names of a part's kernels in a sort that consists of `parts`; usually "".
 
-    If several parts have the same algorithm with different parameters, the suffix of all but the first is their label.
+    Several parts may have the same algorithm with different parameters.  Each of these parts but the first then has its
+    label as the suffix.
     """
     several = EVERY[part.algorithm].TRAITS.several
     first = next((x for x in parts if several and x.algorithm == part.algorithm), part)
@@ -109,9 +111,9 @@ def suffix(parts: Sequence[Part], part: Part) -> str:
 
 
 def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
-    """Return those kernels that `steps` launch, with the suffix `tail` in their names.
+    """Return those kernels that `steps` launch, with the suffix `tail` added to their names.
 
-    A suffix means that another part of the same algorithm precedes.  `always` then becomes False, because otherwise the
+    If there is a suffix, an earlier part has the same algorithm, and `Kernel.always` becomes False.  Otherwise, the
     kernel would also run for counts of the earlier part, and clear the words in which that part has reported retries.
     """
     used = {s.kernel for s in steps}
@@ -121,10 +123,10 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
 
 
 def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
-    """Return those ranges of counts of other parts for which this part serves calls that sort by some of the bits.
+    """Return the ranges of counts of other parts that lack bit ranges, and for which `part` runs instead.
 
-    Those calls need a part that supports bit ranges.  If the part for their count does not, they are served by the next
-    part for greater counts that does.  If there is no such part, they are served by the last part that does.
+    A call that sorts by only some of the bits needs a part that supports bit ranges.  If the part for its count does
+    not, the next part for greater counts that does runs instead.  If there is none, the last part that does runs.
     """
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
     unable = [x for x in parts if x not in able] if able else []
@@ -136,10 +138,10 @@ def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
 
 
 def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
-    """Return steps restricted to counts above `low` up to `high`, and to calls with certain bit ranges.
+    """Return the steps, restricted to counts above `low` up to `high`, and to calls whose bit range `part` states.
 
-    Steps that run for no such call are omitted.
-    part: the value of `Guard.range` for the calls: "any", "whole" for calls by all bits, or "part" for other calls.
+    The result lacks steps that run for no such call.
+    part: "whole" for calls that sort by all bits, "part" for calls that sort by fewer, "any" for both (`Guard.range`).
     """
     fits = (
         s if part in ("any", s.guard.range) else replace(s, guard=replace(s.guard, range=part))
@@ -152,7 +154,7 @@ def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Ste
 def merged(shares: Sequence[Share]) -> list[Share]:
     """Return the shares without duplicate kernels.
 
-    If a kernel of a later part has the same text as a kernel of an earlier part, both parts launch the earlier kernel.
+    If the kernels of two parts have the same text, both parts launch that of the earlier part.
     """
     known: list[tuple[Kernel, str]] = []
     out = []

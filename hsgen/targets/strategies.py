@@ -1,12 +1,15 @@
-"""The reader of the tables of radix sorts, whose parameters depend on a *strategy*, such as onesweep or hybrid.
+"""The reader of the tables of radix sorts in a target file.
 
-A table is ``[radix.KEY.STRATEGY]`` or ``[radix.KEY.VARIANT.STRATEGY]``.  Its label is the algorithm, with the variant
-as a suffix, as in radix-bits2.  A strategy may need a *fallback*: another table, whose strategy sorts keys on which the
-strategy at hand does not work.  A table that is used as a fallback has no label.
+Which parameters a radix sort has depends on its *strategy*, such as onesweep or hybrid.  Its table is
+``[radix.KEY.STRATEGY]`` or, for a further set of parameters, ``[radix.KEY.VARIANT.STRATEGY]``.  The label of the
+parameters is the algorithm, with the variant as a suffix, as in radix-bits2.
+
+A strategy may need a *fallback* for keys that it cannot sort, such as a hybrid sort whose buckets are too large.  The
+fallback is another table, with another strategy.  A table that is used as a fallback has no label.
 
 A list ``[[radix.KEY.VARIANT.STRATEGY]]`` has several tables, its *cases*, one for each range of counts.  Each case but
-the last has a greatest count, `up_to`.  The suffix in the label of a case is its `name`, by default the variant
-followed by the number of the case, from 1.
+the last has a greatest count, `up_to`.  The suffix in the label of a case is its `name`.  By default, the name is the
+variant, followed by the number of the case, from 1.
 """
 
 from __future__ import annotations
@@ -40,12 +43,12 @@ Case = tuple[str, int | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A table of a strategy, as the file has it.
+    """A table of a radix sort, as the target file has it.
 
     variant: the variant in the table's path; "" if there is none.
-    label: the suffix of the table's label: the variant, or the name of a case.
+    label: the suffix of the table's label: the variant or, for a case, its name.
     where: the path of the table, for messages.
-    values: the valid values.
+    values: the valid values in the table, by key.
     complete: whether the table has no errors.
     number: the index of a case in its list; None for a table that is no case.
     up_to: the greatest count of a case; None for the last case, and for a table that is no case.
@@ -68,10 +71,10 @@ class Entry:
 
 @dataclass(slots=True, kw_only=True)
 class Labels:
-    """The names, such as radix-bits2-onesweep, by which rows in ``[sort.KEY]`` refer to tables of strategies.
+    """The names, such as radix-bits2-onesweep, by which rows in ``[sort.KEY]`` refer to tables of radix sorts.
 
-    tables: the labels of tables by name.
-    lists: the cases of lists by name.
+    tables: the label of each table, such as radix-bits2, by that name.
+    lists: the cases of each list of tables, by the name of the list.
     """
 
     tables: dict[str, str] = field(default_factory=dict)
@@ -79,7 +82,7 @@ class Labels:
 
 
 def fields(strategy: str) -> Mapping[str, Field]:
-    """Return the fields of a strategy's table, including that of the fallback if the strategy needs one."""
+    """Return the fields of a strategy's table, with a field for the name of the fallback if the strategy needs one."""
     keys = STRATEGIES[strategy].FIELDS
     if strategy not in FALLBACKS:
         return keys
@@ -90,10 +93,12 @@ def fields(strategy: str) -> Mapping[str, Field]:
 def read(
     r: Reader, choices: dict[tuple[str, str], Any], name: str, key: str, table: Mapping[str, Any], device: Device | None
 ) -> Labels:
-    """Read all tables of an algorithm's strategies for one key width; record errors in `r`.
+    """Read all tables of an algorithm with strategies for one key width; record errors in `r`.
 
-    Store the parameters in `choices`, by (label, key width).  Return the names by which rows refer to the tables.
-    name: the algorithm.  table: the table ``[NAME.KEY]``, which contains the tables of strategies.
+    Store the parameters in `choices`, by (label, key width).  Return the names by which rows in ``[sort.KEY]`` refer to
+    the tables.
+    name: the algorithm.
+    table: the table ``[NAME.KEY]``, whose inner tables are those of strategies or variants.
     """
     entries = list(_entries(r, f"{name}.{key}", table))
     single = {e.name: e for e in entries if e.number is None}
@@ -121,7 +126,7 @@ def read(
 
 
 def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]:
-    """Yield the entries of all tables of strategies for one key width; record errors in `r`."""
+    """Yield an entry for each table with the parameters of a radix sort, for one key width; record errors in `r`."""
     for name, sub in table.items():
         if name in STRATEGIES:
             yield from _of_strategy(r, f"{where}.{name}", name, "", sub)
@@ -173,9 +178,10 @@ def _of_strategy(r: Reader, where: str, strategy: str, variant: str, table: Any)
 
 
 def _without_variants(r: Reader, table: Mapping[str, Any], where: str, strategy: str) -> dict[str, Any]:
-    """Return the table without inner tables that are not stages of the strategy; record an error in `r` for each.
+    """Return a strategy's table without inner tables that do not belong there; record an error in `r` for each of them.
 
-    Usually, such an inner table is a variant that should precede the strategy in the path.
+    An inner table must have the parameters of a stage of the strategy, such as ``bucket``.  Usually, any other inner
+    table is a variant, which should precede the strategy in the path.
     """
     stages = records.records(fields(strategy))
     variants = [k for k, v in table.items() if isinstance(v, dict) and k not in stages]
@@ -186,9 +192,9 @@ def _without_variants(r: Reader, table: Mapping[str, Any], where: str, strategy:
 
 
 def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
-    """Return the fallback that an entry names; None if there is no such table, or its strategy is no possible fallback.
+    """Return the table that an entry names as its fallback, or the entry itself if its strategy needs no fallback.
 
-    If the strategy of the entry needs no fallback, return the entry itself.
+    Return None if there is no such table, or if its strategy cannot be a fallback for that of the entry.
     """
     if entry.strategy not in FALLBACKS:
         return entry
@@ -197,7 +203,7 @@ def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
 
 
 def _params(r: Reader, entry: Entry, entries: Mapping[str, Entry], key: str, device: Device | None) -> Any:
-    """Return the parameters that the values of a table and of its fallback give together.
+    """Return the parameters of a radix sort, from the values in its table and in that of its fallback.
 
     If there are errors, record them in `r`, and return None.
     """

@@ -1,6 +1,7 @@
 """Functions that return and change the parameters of a label in the data of a target file, without checks of values.
 
-The functions handle the parameters of a label as one *flat table*, although a file may have them in several tables:
+A file may have the parameters of one label, such as radix-bits2, in several tables.  The functions handle them as one
+dictionary, a *flat table*:
 
 - The parameters of a stage are in an inner table of the file.  In a flat table, they have dotted names.
 - The strategy is part of a table's path in the file.  In a flat table, it is the value of the key `strategy`.
@@ -20,9 +21,12 @@ from hsgen.targets.strategies import CASE, NAME
 
 STRATEGY = "strategy"
 Path = tuple[str | int, ...]
-"""The path of a table in a file, such as ("radix", "u32", "onesweep").  A case's path ends with its index in a list."""
+"""The path of a table in a file, such as ("radix", "u32", "onesweep").
+
+The path of a table in a list ends with its index.
+"""
 Placed = dict[Path, dict[str, Any]]
-"""The tables that a file has for a label, by path: that of its fallback, if there is one, then its own table."""
+"""The tables of a file that have the parameters of a label, by path: that of its fallback, if any, then its own."""
 
 
 def head(path: Path) -> str:
@@ -32,7 +36,10 @@ def head(path: Path) -> str:
 
 
 def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
-    """Return the tables that a file has for a label, by path; empty if it has none, or only a rule for them."""
+    """Return the tables of a file with the parameters of a label, by path.
+
+    The result is empty if there are none, or if only a rule, which stands for the tables of several labels, has them.
+    """
     name, _, variant = label.partition("-")
     table = data.get(name, {}).get(key, {})
     if not _strategies(name):
@@ -67,7 +74,7 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
 
 
 def expanded(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the table of an algorithm and a key width; if it has a rule, return the tables that the rule defines."""
+    """Return the table of an algorithm and a key width, with its rule, if any, replaced by the tables it stands for."""
     module: Any = TABLES[name]
     tables: Mapping[str, Any] = module.expanded(table) if module.TRAITS.rule and module.listed(table) else table
     return tables
@@ -94,7 +101,7 @@ def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, Any]) -> Placed:
-    """Return the tables, by path, that a file must have for the label to have the flat table `table`.
+    """Return the tables, by path, in which a file must have the parameters of a label, given as the flat table `table`.
 
     If the label already has the same strategy in the file, its tables keep their paths.
     """
@@ -152,9 +159,9 @@ def _at(data: Any, path: Path) -> Any:
 
 
 def full(data: Mapping[str, Any], label: str, key: str) -> str:
-    """Return the name by which rows in ``[sort.KEY]`` refer to the table of a label, such as radix-bits2-onesweep.
+    """Return the name, such as radix-bits2-onesweep, by which rows in ``[sort.KEY]`` refer to the table of a label.
 
-    For a case of a list, return the label.
+    If the table is in a list, return the label.
     """
     parts = placed_of(data, label, key)
     if not parts or not _strategies(label.partition("-")[0]):
@@ -171,9 +178,9 @@ def rows(data: Mapping[str, Any], key: str, labels: Sequence[str], upto: Sequenc
 
 
 def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, labels: Sequence[str]) -> dict[str, Any]:
-    """Return the table ``[sort.KEY]`` of the data `before`, with the names of tables that `labels` have in `after`.
+    """Return the table ``[sort.KEY]`` of the data `before`, in which the rows refer to tables of the data `after`.
 
-    The name of a label's table changes if its strategy changes.
+    The name by which a row refers to the table of one of the `labels` changes if the label's strategy changes.
     """
     names = {full(before, x, key): full(after, x, key) for x in labels}
     table = before.get(SORT, {}).get(key, {})

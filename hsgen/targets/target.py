@@ -1,6 +1,6 @@
-"""Targets: the facts about a device family and the choices for it, read from a TOML file and checked.
+"""Targets: the facts about a device family, and parameters of sorts for it, read from a TOML file and checked.
 
-The module names no algorithm: `hsgen.algorithms` lists all of them.  It renders no text.
+The module names no algorithm: `hsgen.algorithms` lists all of them.  It renders no kernel text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hsgen.targets.matching import Match, read_match
 
 
 def _of_type(label: str, key: str, signature: Signature) -> Signature:
-    """Return the signature that the label's operation needs for a key type; unchanged if the label is unknown."""
+    """Return the signature that the operation of a label needs for a key type; unchanged if the label is unknown."""
     known = label == AUTO or algorithm(label) in EVERY
     return operation(label).of_type(signature, TYPES[key]) if known else signature
 
@@ -56,14 +56,15 @@ class Target:
 
     choices: the parameters of algorithms by (label, key width).  A label is the algorithm's name, optionally with a
     variant as a suffix, as in radix-bits2.
-    autos: the ranges of the sort "auto" by key width: labels, each with the greatest count that it serves.
-    autos_valued: the ranges for sorts with values.
-    autos_counted: the ranges for sorts without values but with a device-side count.
-    firsts: the label of the sort whose kernels are compiled first, by key width.
+    autos: the ranges of the sort "auto" by key width: labels, each with the greatest count that it sorts.
+    autos_valued: the same for sorts with values.
+    autos_counted: the same for sorts without values whose count is in device memory.
+    firsts: by key width, the label of the sort that is compiled first, and serves calls until "auto" is compiled.
     isa: the devices for which each offline compiler compiles the kernels.
-    named: labels by (name, key width).  The name, such as radix-onesweep, is that by which ranges refer to the label.
-    tables: the values of the optional tables (`hsgen.targets.optional`).
-    shapes: the hash of all choices (`hsgen.targets.evidence.shapes`).
+    named: labels by (name, key width).  The name, such as radix-onesweep, is the one by which ``[sort.KEY]`` refers to
+    the parameters.
+    tables: the values of the optional tables, which override derived parameters (`hsgen.targets.optional`).
+    shapes: the hash of all parameters and ranges (`hsgen.targets.evidence.shapes`).
     """
 
     name: str
@@ -90,13 +91,13 @@ class Target:
         return [AUTO] * any(a in have for a, _ in self.autos.get(table_width, ())) + have
 
     def autos_for(self, signature: Signature) -> Mapping[str, Auto]:
-        """Return the ranges for a signature: `autos`, `autos_valued` or `autos_counted`."""
+        """Return the ranges of the sort "auto" for a signature: `autos`, `autos_valued` or `autos_counted`."""
         if signature.value_bytes:
             return self.autos_valued
         return self.autos_counted if signature.device_count else self.autos
 
     def keys_of(self, width: str) -> str:
-        """Return the key width whose choices sorts of `width` use: u32 for u8 and u16 without choices, else `width`."""
+        """Return the key width whose parameters sorts of `width` use: u32 for u8 and u16 without any, else `width`."""
         has_tables = any(k == width for _, k in self.choices)
         return "u32" if width in ("u8", "u16") and not has_tables else width
 
@@ -107,7 +108,7 @@ class Target:
         return [name for name in IMPLICIT if self._specialized(name, key_type.key, plain[name]) is not None]
 
     def derived(self, key: str) -> list[str]:
-        """Return the labels without a table that support a key type, with parameters derived from other tables."""
+        """Return the labels that support a key type, but have no table: hsgen derives their parameters from others."""
         width = TYPES[key].key
         have = [label for label in DERIVED if (label, width) not in self.choices]
         return [label for label in have if self._specialized(label, width, PLAIN) is not None]
@@ -126,7 +127,7 @@ class Target:
         return ALGORITHMS[algorithm(label)].specialize(have, KEYS[width], signature, self.device)
 
     def _upto(self, label: str, key: str, chosen: str, signature: Signature) -> Auto:
-        """Return the ranges of the sort `label`: those of "auto", or a single range of all counts for any other label.
+        """Return the ranges of the sort `label`: those of "auto", or a single range of all counts for other labels.
 
         chosen: a result of `keys_of`, the key width whose choices the sort uses.
 
@@ -141,10 +142,11 @@ class Target:
         return upto
 
     def _parts(self, upto: Auto, width: str, signature: Signature, *, stable: bool) -> list[Part]:
-        """Return a part for each range in `upto` whose label supports a signature.
+        """Return a part for each range in `upto` whose algorithm supports a signature.
 
-        If a label does not support the signature, the next part also serves the counts of its range.
-        stable: whether to leave out algorithms that compare packed words as a whole, because their sort is not stable.
+        If an algorithm does not support the signature, the next part also sorts the counts of its range.
+        stable: whether to leave out algorithms that compare packed words, keys with values, as a whole.  Their sort is
+        not stable, because it orders equal keys by their values.
         """
         parts, low = list[Part](), 0
         for name, top in upto:
@@ -170,7 +172,7 @@ class Target:
     def sort(self, label: str, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
         """Return the sort of a label, or "auto", for up to `max_n` keys of a type and for a signature.
 
-        The parts of the sort "auto" are the algorithms that support the signature and serve counts up to `max_n`.
+        The sort "auto" consists of the algorithms that support the signature and sort counts up to `max_n`.
 
         Raises:
             Usage: the target has no choices for such keys, or the choices do not support the signature.

@@ -1,7 +1,8 @@
 """The conversion of a target file's text from schema 2 to schema 3, line by line, so that comments are preserved.
 
-`hsgen.targets.schema2` describes the schemas, and converts the data.  In the text, the parameters of a stage become an
-inline table.  Rows of evidence with the hash of the choices in schema 2 get the hash of the choices in schema 3.
+`hsgen.targets.schema2` describes the two schemas, and converts the parsed data.  In the text, the parameters of a stage
+become an inline TOML table.  The hash of parameters and ranges differs between the schemas.  Rows of evidence that have
+the hash of the file in schema 2 therefore get its hash in schema 3.
 """
 
 from __future__ import annotations
@@ -58,9 +59,10 @@ def upgraded(text: str, stem: str, where: str) -> str | None:
 
 @dataclass(slots=True)
 class _Block:
-    """The lines of a table in a text.
+    """The lines of one TOML table in the text of a target file.
 
-    They are the comments directly above its head, its head, and the lines up to the next block.
+    They are the comments directly above its head, the head (a line such as ``[sort.u32]``), and the lines up to the
+    next block.
     path: the path of the table; () for the lines before the first table.
     """
 

@@ -1,1 +1,4 @@
-"""The work of the commands that do not generate files: validate, bench, tune, suggest, compile, report, doctor."""
+"""The implementation of the commands `hsgen validate`, `bench`, `tune`, `suggest`, `compile`, `report` and `doctor`.
+
+These commands generate no bundle.
+"""

@@ -1,4 +1,4 @@
-"""Finds the devices and tools of this machine that hsgen can use, and says what does not work for lack of others."""
+"""Finds which devices and tools that hsgen can use are present on this machine, and what fails without the others."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from hsgen.tools.compile.compilers import COMPILERS
 class Finding:
     """A kind of device or tool that hsgen can use.
 
-    `what` names the kind.  `found` describes the device or tool of this machine; None if it is missing.  `costs` says
-    what does not work without it, and how to install it.
+    what: the name of the kind, such as "C compiler".
+    found: a description of the device or tool on this machine; None if there is none.
+    costs: what does not work without it, and how to install it.
     """
 
     what: str
@@ -33,7 +34,7 @@ class Finding:
     costs: str
 
     def record(self) -> dict[str, Any]:
-        """Return the finding as an object of JSON."""
+        """Return the finding as a dictionary, for output as JSON."""
         return asdict(self)
 
 
@@ -41,7 +42,7 @@ _INSTALL = extras.command("cpu-device")
 
 
 def findings() -> list[Finding]:
-    """Return all findings, in a fixed order."""
+    """Return a finding for each kind of device and tool, in a fixed order; several if there are several devices."""
     python = _python()  # first: if another version of NVRTC were loaded before, cuda.bindings would use that version
     problem = toolchain.embedded_problem()
     why = f": {problem}" if problem else ""
@@ -73,7 +74,11 @@ def _name(host: devices.Host, hosts: Sequence[devices.Host]) -> str:
 
 
 def _metal() -> Finding:
-    """Return the finding about the OpenCL device on which Metal's kernels run, as C++ for OpenCL, for validation."""
+    """Return the finding about Metal.
+
+    hsgen drives no Metal device.  To validate Metal kernels, it compiles them as C++ for OpenCL, and runs them on an
+    OpenCL device, which the finding names.
+    """
     title, costs = "Metal", f"validate --api metal; {metal_shim.UNDRIVEN}"
     try:
         host = selection.candidates(metal_shim.takers())[0]
@@ -84,7 +89,7 @@ def _metal() -> Finding:
 
 
 def _native() -> list[Finding]:
-    """Return the devices that a bundle's C runtime lists, for each API that it supports."""
+    """Return a finding for each device that a bundle's C runtime lists, for each API that only this runtime drives."""
     out = []
     for api in having(lambda api: api.harness and not api.python):
         title, costs = f"{api.title} device", f"validate and bench --api {api.name}"
@@ -106,7 +111,7 @@ def _native() -> list[Finding]:
 
 
 def _tools() -> list[Finding]:
-    """Return compilers and validators."""
+    """Return the findings about compilers, the SPIR-V validator and the race checker oclgrind."""
     glsl, hlsl = spirv.compiler(), dxc.compiler()
     try:
         cc: str | None = " ".join(compilers.c_compiler())
@@ -139,7 +144,7 @@ def _tools() -> list[Finding]:
 
 
 def _python() -> list[Finding]:
-    """Return the libraries of the Python API for NVIDIA GPUs, and the device that sorts numpy arrays."""
+    """Return two findings: the Python libraries that drive NVIDIA GPUs, and the device that sorts numpy arrays."""
     cuda = Finding(what="CUDA from Python", found=None, costs="hsgen.cuda, hsgen.torch, hsgen.cupy")
     arrays = Finding(what="numpy arrays", found=None, costs="hsgen.sort, hsgen.argsort, hsgen.Sorter")
     try:
@@ -155,7 +160,7 @@ def _python() -> list[Finding]:
 
 
 def _offline() -> list[Finding]:
-    """Return the offline compilers of `hsgen compile`, without NVIDIA's."""
+    """Return the findings about the offline compilers that `hsgen compile` uses, except NVIDIA's."""
     titles = {
         "ocloc": ("Intel's offline compiler", "kernels for Intel GPUs"),
         "amdgcn": ("clang for AMD GPUs", "OpenCL and HIP kernels for AMD GPUs"),

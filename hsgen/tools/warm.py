@@ -1,4 +1,4 @@
-"""Fills the user's cache: compiles, ahead of time, the kernels that calls of the Python APIs would compile."""
+"""Compiles kernels into the user's cache ahead of time, so that calls of the Python APIs need not compile them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from hsgen.core.keys import ORDERS
 from hsgen.engines.host import Host
 
 CALLS = SORT, ARGSORT, TOPK = "sort", "argsort", "topk"
-"""The functions whose kernels are compiled: those of `hsgen`, `hsgen.torch`, `hsgen.cupy` and `hsgen.jax`."""
+"""The functions of `hsgen`, `hsgen.torch`, `hsgen.cupy` and `hsgen.jax` whose kernels can be compiled ahead of time."""
 TOGETHER = (1 << 30) - 1
 _ROWS = (1, 2, 3, 64, 1024, 1 << 15)
-"""Numbers of rows for which kernels are compiled.
+"""The numbers of rows for which kernels are compiled.
 
-The last number is large enough that a segmented sort serves short rows (`segmented.short_rows.MANY`).
+With the last number, short rows are sorted by a segmented sort (`segmented.short_rows.MANY`).
 """
 _KS = (1, 64, 1000)
 
 Texts = Mapping[tuple[int, str], str]
-"""The kernel texts to compile: (architecture, text), each with a path that names the text in messages."""
+"""The kernel texts to compile.
+
+A key is (compute architecture, kernel text).  The value is the path by which error messages name the text.
+"""
 
 
 def counts(most: int) -> list[int]:
@@ -37,13 +40,15 @@ def counts(most: int) -> list[int]:
 def cuda_texts(
     hosts: Sequence[Host], keys: Sequence[str], calls: Sequence[str], values: Sequence[str], most: int
 ) -> Texts:
-    """Return the texts of the kernels that calls would compile on the GPUs that `hosts` describes; none need be here.
+    """Return the texts of the kernels that the functions `calls` would compile on the GPUs `hosts`.
 
-    keys: the key types.  calls: names from `CALLS`.  values: the kinds of values of `hsgen.cuda.Sorter`.  most: the
-    greatest number of keys.
+    The machine need not have these GPUs.
+
+    keys: the key types.  calls: names from `CALLS`.  values: the kinds of values for which sorters
+    (`hsgen.cuda.Sorter`) are compiled as well.  most: the greatest number of keys per call.
 
     Raises:
-        Usage: a target does not sort such keys.
+        Usage: the target of a GPU does not sort keys of one of these types.
         Unavailable: a GPU lacks what its target requires.
     """
     from hsgen.cuda import compiler, offline
@@ -60,14 +65,14 @@ def cuda_texts(
 
 
 def _kinds(calls: Sequence[str], values: Sequence[str]) -> list[str]:
-    """Return the kinds of values for which sorters are compiled: those that `calls` need, then `values`."""
+    """Return the kinds of values for which sorters are compiled: "none" for sort, "index" for argsort, and `values`."""
     return list(dict.fromkeys(["none"] * (SORT in calls) + ["index"] * (ARGSORT in calls) + list(values)))
 
 
 def _shapes(most: int) -> Iterator[tuple[int, int]]:
-    """Yield (number of rows, length of a row) for at most `most` keys.
+    """Yield the pairs (number of rows, length of each row) for which kernels are compiled, up to `most` keys in all.
 
-    The lengths include `LONGEST` + 1, the least length for which a single launch does not suffice.
+    The lengths include `LONGEST` + 1, the least length of rows that a single launch cannot sort.
     """
     from hsgen.algorithms.segmented.short_rows import LONGEST
 
@@ -77,7 +82,7 @@ def _shapes(most: int) -> Iterator[tuple[int, int]]:
 
 
 def _sorts(number: int, key: str, calls: Sequence[str], most: int) -> None:
-    """Collect the kernel texts of sorts of rows, for each combination of outputs.
+    """Prepare sorts of rows for each combination of outputs, so that the caller collects their kernel texts.
 
     The outputs are keys and indices, keys alone (CuPy's `sort`), or indices alone (`argsort`).
     """
@@ -120,7 +125,7 @@ def compiled(texts: Texts, workers: int) -> Iterator[bool]:
 
     Raises:
         Unavailable: NVRTC is missing or does not know an architecture, or the cache cannot keep machine code.
-        Wrong: kernels do not compile; there is a line for each error of each kernel.
+        Wrong: some texts do not compile; the message has a line for each error.
     """
     from hsgen.cuda import compiler
 
@@ -142,10 +147,10 @@ def compiled(texts: Texts, workers: int) -> Iterator[bool]:
 def opencl_sorters(
     device: str | None, keys: Sequence[str], calls: Sequence[str], values: Sequence[str]
 ) -> tuple[str, list[Any]]:
-    """Return the name of an OpenCL device, and functions that each compile one sorter for that device.
+    """Return the name of an OpenCL device, and a list of functions, each of which compiles one sorter for the device.
 
-    There is a sorter of arrays and a sorter of segments for each key type, each order, and each kind of values that
-    `calls` need or `values` names.  If `device` is None, the preferred device is taken.
+    There are two sorters, one of arrays and one of segments, for each key type, each order, and each kind of values
+    that `calls` need or `values` names.  If `device` is None, the function takes the device that hsgen prefers.
 
     Raises:
         Unavailable: there is no such device.

@@ -1,7 +1,8 @@
-"""Runs tasks with a bundle's C runtime in a separate process, so that a driver's crash or hang ends only that process.
+"""Runs tests and benchmarks with a bundle's C runtime in a separate process.
 
-The caller sends one request as JSON on stdin.  The process answers with events, one JSON object per line: any number of
-{"done": steps so far}, and at the end {"result": ...} or {"error": name of the exception, "lines": [...]}.
+A driver's crash or hang then ends only that process.  The caller sends one request as JSON on stdin.  The process
+answers on stdout with *events*, one JSON object per line.  There are any number of events {"done": steps so far}, and
+at the end one event {"result": ...} or {"error": name of the exception, "lines": [...]}.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ Event = dict[str, Any]
 def call(
     request: Event, title: str, seconds: float = SECONDS, command: Sequence[str] = (), *, limit: float = math.inf
 ) -> Iterator[Event]:
-    """Perform a task in a separate process; yield its events, of which the last has the result.
+    """Start a process that performs the task in `request`; yield its events, of which the last has the result.
 
-    `command` starts the process; the default runs this module.
+    `command` starts the process; by default, the process runs this module.
 
     Raises:
         Wrong: the process crashed, or sent no event for `seconds`; the message starts with `title`.
@@ -94,9 +95,9 @@ def _lines(out: int, seconds: float, end: float) -> Iterator[bytes | None]:
 def _events(
     process: subprocess.Popen[bytes], out: IO[bytes], noise: IO[str], title: str, limits: tuple[float, float]
 ) -> Iterator[Event]:
-    """Yield the events of a process.
+    """Yield the events that a process sends through the pipe `out`.
 
-    `limits` are the longest wait for an event in seconds, and the time of `time.monotonic` at which the task must end.
+    limits: the longest wait for an event in seconds, and the value of `time.monotonic` at which the task must end.
     """
     last, seconds = 0, limits[0]
     for line in _lines(out.fileno(), *limits):
@@ -116,7 +117,7 @@ def _events(
 
 
 def hosts(api: str, library: Path) -> list[Host]:
-    """Return the devices that `api` lists.
+    """Return the devices that the drivers of `api` list, as the compiled C runtime `library` reports them.
 
     Raises:
         Wrong: the driver crashes or hangs.
@@ -128,7 +129,7 @@ def hosts(api: str, library: Path) -> list[Host]:
 
 
 def listed(api: str) -> list[Host]:
-    """Return the devices that `api` lists; a library with the smallest kernels is built for this purpose.
+    """Return the devices that the drivers of `api` list; for this, build a C library with few, small kernels.
 
     Raises:
         Unavailable: a compiler or a header is missing.
@@ -202,7 +203,7 @@ def _perform(request: Event, send: Callable[[Event], None]) -> Any:
 
 
 def serve(perform: Callable[[Event, Callable[[Event], None]], Any]) -> None:
-    """Perform the request on stdin, and write its events to stdout.
+    """Call `perform` with the request that stdin has, and write the task's events to stdout.
 
     Drivers may print to stdout, so file descriptor 1 is redirected to stderr.
     """

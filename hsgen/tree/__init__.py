@@ -1,1 +1,1 @@
-"""Kernel text as a syntax tree.  A rendered template is parsed, changed by passes, and printed."""
+"""Kernel text as a syntax tree: hsgen parses a rendered template, changes the tree by passes, and prints it."""

@@ -1,8 +1,8 @@
 """Passes over kernel trees for languages without pointers.
 
-`addressed` serves HLSL, whose byte-address buffers have no elements.  The pass replaces accesses to buffers by calls:
-``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become calls such as
-``b_atomic_add(i, x)``.  `offset` and `without_pointers` serve GLSL.
+`addressed` is the pass for HLSL, whose byte-address buffers cannot be indexed as arrays.  It replaces accesses to
+buffers by calls: ``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become
+calls such as ``b_atomic_add(i, x)``.  `offset` and `without_pointers` are passes for GLSL.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ ATOMICS = {
     for memory in ("", "local_")
     for operation in ("add", "or", "load", "store", "cas", "min")
 }
-"""The functions for atomic accesses in kernel bodies, each with its operation, such as "add"."""
+"""The functions that kernel bodies call for atomic accesses, each with its operation, such as "add"."""
 _COMPOUND = frozenset(("-=", "+=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>=", "++", "--"))
 _ENDS = frozenset((";", ","))
 
 
 class _Addressing:
-    """An object that, called with a list of words, returns the words with accesses replaced by calls."""
+    """A function object that takes the words of an expression, and returns them with accesses replaced by calls."""
 
     def __init__(self, buffers: Collection[str], arrays: Collection[str]) -> None:
         self.buffers, self.memory = frozenset(buffers), frozenset((*buffers, *arrays))
@@ -88,7 +88,7 @@ def addressed(tree: Tree, buffers: Collection[str], arrays: Collection[str]) -> 
 def called(tree: Tree) -> frozenset[str]:
     """Return the names of the functions that a tree calls.
 
-    For a call of `LINE`, the result also has ``BUFFER_store``, with which dialects define `LINE`.
+    For a call of ``hs_store_line``, the result also has ``BUFFER_store``, which dialects call in its definition.
     """
     calls = [w for w in words(tree) if isinstance(w, Call)]
     lines = {f"{name(arguments(w)[0])}_store" for w in calls if w.name.text == LINE}
@@ -97,16 +97,16 @@ def called(tree: Tree) -> frozenset[str]:
 
 FIRST = "{}_first"
 LINE = "hs_store_line"
-"""The function that stores a line of adjacent keys; its first two arguments are a buffer and an index in the buffer."""
+"""The function that stores several adjacent keys; its first two arguments are a buffer and an index in the buffer."""
 _LOWER = frozenset(("<<", ">>", "<", ">", "<=", ">=", "==", "!=", "&", "^", "|", "&&", "||", "?"))
 """The operators with a lower precedence than ``+``."""
 
 
 def offset(tree: Tree, buffers: Collection[str]) -> Tree:
-    """Return a tree with ``BUFFER_first`` added to every index in these buffers.
+    """Return a tree in which ``BUFFER_first`` is added to every index into one of these buffers.
 
-    A Vulkan binding can start only at an aligned offset in memory.  ``BUFFER_first`` is the index, from that offset, of
-    the first element that the call passes.
+    A Vulkan binding can start only at an aligned offset in memory, but a call's array may start after that offset.
+    ``BUFFER_first`` is the index, counted from the aligned offset, of the array's first element.
     """
 
     def access(word: Word) -> Word:
@@ -134,7 +134,9 @@ CONVERSIONS = ("hs_twiddle_in", "hs_raw_in")
 
 
 def without_pointers(tree: Tree) -> Tree:
-    """Return a tree without addresses of elements: ``*(first ? &a[i] : &b[j])`` becomes ``(first ? a[i] : b[j])``.
+    """Return a tree without addresses of array elements.
+
+    ``*(first ? &a[i] : &b[j])`` becomes ``(first ? a[i] : b[j])``.
 
     GLSL has no ``?:`` for keys of fewer than 32 bits, so ``hs_raw_in(c ? x : y)`` becomes
     ``(c ? hs_raw_in(x) : hs_raw_in(y))``.
@@ -161,7 +163,7 @@ def _words(listed: list[Word]) -> list[Word]:
 
 
 def _chosen(group: Group) -> Group | None:
-    """Rewrite ``(c ? &a : &b)`` as ``(c ? a : b)``; return None for any other expression in parentheses."""
+    """Return ``(c ? a : b)`` for the expression ``(c ? &a : &b)``; None for any other expression in parentheses."""
     match group.words:
         case [*condition, Token(text="?"), Token(text="&"), Element() as first, Token(text=":"), Token(text="&"), last]:
             assert isinstance(last, Element)
@@ -171,7 +173,7 @@ def _chosen(group: Group) -> Group | None:
 
 
 def _cases(group: Group) -> tuple[list[Word], Element, Element] | None:
-    """Return ``c``, ``a`` and ``b`` of ``(c ? a : b)``, where `a` and `b` are array elements; else None."""
+    """Return ``c``, ``a`` and ``b`` for ``(c ? a : b)`` if ``a`` and ``b`` are array elements; else return None."""
     match group.words:
         case [*condition, Token(text="?"), Element() as first, Token(text=":"), Element() as last]:
             return condition, first, last

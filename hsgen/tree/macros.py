@@ -1,4 +1,7 @@
-"""Expansion of C macros.  A macro without parentheses whose body is a number becomes a named constant instead."""
+"""Expansion of C macros in kernel text, for languages without macros.
+
+A macro without parentheses whose body is a number is not expanded: it becomes a named constant.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,12 @@ from hsgen.tree.reading import tokens
 _DEFINE = re.compile(r"#define (\w+)(\([^)]*\))?(.*)\Z", re.DOTALL)
 _NUMBER = re.compile(r"\d\w*\Z")
 Hidden = frozenset[str]
-"""The names of the macros whose expansion produced a token.  As in C, none of them expands the token again."""
+"""The names of the macros whose expansion produced a token.  As in C, these macros are not expanded in it again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Macro:
-    """A macro.
+    """The definition of a macro.
 
     parameters: the names of its parameters; None for a macro without parentheses.
     """
@@ -27,9 +30,9 @@ class Macro:
 
 
 def expanded(text: str) -> tuple[list[Token], dict[str, str]]:
-    """Return the tokens of a text with all macros expanded, and the named constants: the text of the number by name.
+    """Return the tokens of a text with all macros expanded, and a dictionary of named constants to their numbers.
 
-    The white space of the tokens preserves the text's line breaks, also those of removed definitions.
+    The result has as many line breaks as the text, including those of the removed ``#define`` lines.
 
     Raises:
         Unreadable: a directive is not ``#define``, or a macro has the wrong number of arguments.
@@ -69,11 +72,10 @@ def _define(directive: Token, macros: dict[str, Macro], constants: dict[str, str
 
 
 def _expand(token: Token, hidden: Hidden, macros: dict[str, Macro], queue: list[tuple[Token, Hidden]]) -> None:
-    """Put the expansion of the macro that `token` names at the front of the queue.
+    """Put the expansion of the macro that `token` names at the front of the queue of tokens yet to be read.
 
-    The front of the queue is the end of the list `queue`.
-    If the macro has parameters, remove its arguments from the queue first.  A macro with parameters that no parenthesis
-    follows is not expanded, as in C.
+    The front of the queue is the end of the list `queue`.  If the macro has parameters, its arguments are removed from
+    the queue first.  As in C, a macro with parameters is not expanded unless a parenthesis follows its name.
     """
     macro, bound = macros[token.text], dict[str, list[tuple[Token, Hidden]]]()
     if macro.parameters is not None:

@@ -1,9 +1,9 @@
 """The syntax tree of kernel text, which is a subset of C.
 
 A tree has *statements*, which consist of *words*.  A word is a token, an array access, a call, or a group of words in
-brackets.  An expression is a flat list of words, and its operators are plain tokens, because only `hsgen.emit.wgsl`
-needs the precedence of operators.  A tree is lossless: each token includes the white space and the comments before it,
-so an unchanged tree prints the original text.
+brackets.  An expression is a flat list of words, in which operators are plain tokens.  It has no inner structure by the
+precedence of operators, because only `hsgen.emit.wgsl` needs that.  A tree is lossless: each token includes the white
+space and the comments before it, so an unchanged tree prints the original text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 
 class Unreadable(Exception):
-    """The error for text that the parser or a pass does not accept as kernel text.
+    """The error that the parser or a pass raises if it does not accept a kernel text.
 
     line: the number of the line, from 1; 0 if unknown.
     """
@@ -24,7 +24,7 @@ class Unreadable(Exception):
 
 
 class Token(NamedTuple):
-    """A token.
+    """A token of C: a name, a number, an operator or a bracket.
 
     before: the white space and the comments between the preceding token and this token.
     """
@@ -98,7 +98,7 @@ class If:
 class Loop:
     """A ``for`` or ``while`` loop.
 
-    unrolled: the token ``HS_UNROLL`` before the loop, by which compilers unroll the loop; None without it.
+    unrolled: the macro ``HS_UNROLL`` before the loop, which tells compilers to unroll the loop; None without it.
     word: the token ``for`` or ``while``.
     head: the condition, or the three parts of a ``for`` loop, in parentheses.
     """
@@ -124,7 +124,7 @@ class Repeat:
 class Function:
     """The definition of a function.
 
-    head: the words before the body: attributes, the type, and a `Call` of the name with the parameters.
+    head: the words before the body: attributes, the result type, and a `Call` that has the name and the parameters.
     """
 
     head: list[Word]
@@ -140,7 +140,7 @@ class Directive:
 
 @dataclass(slots=True)
 class Shifted:
-    """A statement that a pass has moved into a block: the printer adds the white space `margin` to its lines."""
+    """A statement that a pass has moved into a block: the printer indents its lines by the white space `margin`."""
 
     statement: Statement
     margin: str

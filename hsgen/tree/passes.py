@@ -1,4 +1,7 @@
-"""The passes that change the tree of a kernel body for a kernel language.  A dialect lists the names of its passes."""
+"""The passes that adapt the syntax tree of a kernel body to a kernel language.
+
+A *dialect* is the description of a kernel language, such as HLSL.  It lists the names of the passes that it needs.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from hsgen.tree.walking import changed, statements
 class Memory:
     """The names of a kernel's buffers and local arrays.
 
-    index: whether the sort is an argsort.  Value i of its input is i, which no buffer has.
+    index: whether the sort is an argsort, whose input has no buffer of values, because value i is i.
     """
 
     buffers: tuple[str, ...]
@@ -28,10 +31,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A change of a tree.
+    """A function that changes a tree.
 
-    words: the functions of the dialect contract whose calls the pass replaces.  A dialect that lists the pass need not
-    define these functions.
+    words: the kernel functions, such as ``hs_load``, whose calls the pass replaces.  Every dialect must define the
+    functions that kernels call, but a dialect that lists the pass need not define these.
     """
 
     change: Callable[[Tree, Memory], Tree]
@@ -50,7 +53,7 @@ PASSES: Mapping[str, Pass] = {
 
 
 def replaced(names: Sequence[str]) -> frozenset[str]:
-    """Return the functions of the dialect contract that the named passes replace."""
+    """Return the kernel functions that a dialect need not define, because the named passes replace their calls."""
     return frozenset().union(*(PASSES[name].words for name in names))
 
 
@@ -63,7 +66,10 @@ class Passed:
 
 
 def memory(kernel: Kernel, index: bool) -> Memory:
-    """Return the `Memory` of a kernel; `index` is the field of the same name."""
+    """Return the `Memory` of a kernel.
+
+    index: whether the sort is an argsort (`Memory.index`).
+    """
     return Memory(tuple(b.name for b in kernel.buffers), tuple(a.name for a in kernel.arrays), index)
 
 
@@ -86,9 +92,9 @@ SUBGROUP, LANE = "hs_subgroup_id", "hs_local_id"
 def alone(body: str) -> str:
     """Return the body of a kernel that uses no subgroups, with ``hs_local_id`` in place of ``hs_subgroup_id``.
 
-    In such a kernel, each lane counts as a subgroup of one lane, so the number of the subgroup is that of the lane.
-    The function ``hs_subgroup_id`` may return another number, because other kernels of the sort, which may use
-    subgroups, share its definition.
+    The text of such a kernel is written for subgroups of one lane, so the index of the subgroup is that of the lane.
+    The function ``hs_subgroup_id`` may return another index.  All kernels of a sort share its definition, and other
+    kernels may use wider subgroups.
     """
     if SUBGROUP not in body:
         return body

@@ -1,4 +1,4 @@
-"""The printer of trees as text."""
+"""The printer of syntax trees, which returns kernel text."""
 
 from __future__ import annotations
 
@@ -95,6 +95,6 @@ def _put(node: Statement, out: list[str]) -> None:
 
 
 def _moved(text: str, margin: str) -> str:
-    """Return a text with `margin` before every non-empty line but the first."""
+    """Return a text with the white space `margin` before every non-empty line except the first."""
     first, *lines = text.split("\n")
     return "\n".join([first, *(margin + line if line else line for line in lines)])

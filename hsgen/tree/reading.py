@@ -34,7 +34,7 @@ _NAME = re.compile(r"[A-Za-z_]\w*\Z")
 _CLOSES = {"(": ")", "[": "]", "{": "}"}
 _ENDS = frozenset(_CLOSES.values())
 UNROLL = "HS_UNROLL"
-"""The macro before a loop that compilers must unroll; each dialect defines the macro."""
+"""The macro before a loop that compilers must unroll; each kernel language has its own definition of the macro."""
 
 
 def tokens(text: str) -> list[Token]:
@@ -129,10 +129,10 @@ class Reader:
         return Group(opening, words, self._take(closing))
 
     def _words(self, end: str, plain: bool = False) -> list[Word]:
-        """Return the words up to the next token `end`, which is not among them.
+        """Return the words before the next token `end`.
 
-        plain: whether the words are a simple statement, which may also end with a macro call without a semicolon, or be
-        the head of a function.
+        plain: whether the words begin a statement.  They may then also end with a macro call without a semicolon, or
+        before the body of a function that they define.
         """
         words: list[Word] = []
         # last: whether the last word is a name, but not that of a member; brackets after it make a call or an access
@@ -166,16 +166,16 @@ class Reader:
 
     @staticmethod
     def _heads(words: list[Word]) -> bool:
-        """Whether words are the head of a function definition: attributes and a type, then a name with parameters."""
+        """Whether `words` begin a function definition: attributes and a type, then a name with parameters."""
         match words:
             case [_, *_, Call()] | [_, *_, Call(), Group(open=Token(text="("))]:
                 return True
         return False
 
     def _ends(self) -> bool:
-        """Whether a call, which has just been read, is a whole statement without a semicolon.
+        """Whether the call that has just been read is a whole statement, although no semicolon follows.
 
-        A call is complete if a name, a brace, a directive or the end of the text follows the call.
+        It is one if a name, a brace, a directive or the end of the text follows.
         """
         token = self.tokens[self.at]
         return not token.text or token.text[0] in "{}#" or bool(_NAME.match(token.text))

@@ -1,13 +1,13 @@
-"""A pass for languages without pointers to buffers, which replaces accesses to buffers that a kernel selects.
+"""A pass for kernel languages without pointers to buffers, for kernels that select a buffer at run time.
 
-``hs_select_keys(from, at)`` declares that `from` is the buffer with the number `at` in `hsgen.core.buffers.PICKED`.
-The pass treats accesses to `from` in three ways:
+A kernel's statement ``hs_select_keys(from, at)`` declares that `from` is buffer number `at` of the three buffers of
+keys in `hsgen.core.buffers.PICKED`.  The pass treats accesses to `from` in three ways:
 
 - If `at` is a constant, accesses name the buffer directly.
-- An ``if`` with `else`, such as one between a full and a partial tile, may access `from` in both cases.  The pass then
-  copies the statement for each possible buffer, and tests the number once before the copies.  A test at each access
-  would prevent the accesses of a lane from overlapping.
-- All other accesses stay calls of functions, such as ``hs_load(from, i)``, which test the number.
+- An ``if`` with `else`, such as one between a full and a partial tile, may access `from` in both branches.  The pass
+  then makes a copy of the ``if`` for each possible buffer, and tests `at` once, before the copies.  A test at each
+  access would prevent the accesses of a lane from overlapping.
+- All other accesses stay calls such as ``hs_load(from, i)``.  The called functions test `at`.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from hsgen.tree.walking import arguments, call, changed, element, inner, name, s
 SELECTS = {"hs_select_keys": "key", "hs_select_values": "value"}
 LOADS, STORES = ("hs_load", "hs_load_value"), ("hs_store", "hs_store_value")
 WORDS = frozenset((*LOADS, *STORES))
-"""The functions that access selected buffers; dialects define them for calls that the pass does not replace."""
+"""The functions that access a buffer selected at run time."""
 BARRIERS = ("hs_barrier", "hs_barrier_global", "hs_subgroup_barrier")
-"""The barriers.  The pass does not copy an ``if`` that contains one, because such an ``if`` is more than an access."""
+"""The barriers.  The pass makes no copies of an ``if`` that contains one: such a statement does more than an access."""
 MARGIN = " " * 4
 
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """A buffer that a kernel selects.
+    """A buffer that a kernel selects at run time.
 
     name: the name by which the kernel accesses the buffer.
-    kind: "key" or "value", a key of `PICKED`.
-    number: the expression for the number of the buffer in `PICKED`.
+    kind: "key" for a buffer of keys, "value" for a buffer of values.
+    number: the kernel expression for the buffer's index in ``PICKED[kind]``.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Selected:
 class _Selection:
     """The state of the pass: the selected buffers and the integer constants in scope.
 
-    index: whether the sort is an argsort.  Value i of its input is i, which no buffer has.
+    index: whether the sort is an argsort, whose input has no buffer of values, because value i is i.
     """
 
     def __init__(self, index: bool) -> None:
@@ -66,7 +66,7 @@ class _Selection:
         self.constants: dict[str, int] = {}
 
     def body(self, statements: Sequence[Statement]) -> list[Statement]:
-        """Return the statements of a scope after the pass, without selections of buffers that are no longer used."""
+        """Return the statements of a scope after the pass, without the declarations of buffers that are now unused."""
         known, constants, out = len(self.selected), dict(self.constants), []
         for statement in statements:
             out.append(self._statement(statement))
@@ -74,7 +74,7 @@ class _Selection:
         return [x for x in out if not self._unused(x, declared, out)]
 
     def _unused(self, statement: Statement, local: Sequence[Selected], scope: Sequence[Statement]) -> bool:
-        """Whether a statement selects a buffer of this scope that no other statement of the scope uses."""
+        """Whether a statement declares a selected buffer that no other statement of the same scope uses."""
         declared = _declared(statement)
         if declared is None or declared not in local:
             return False
@@ -103,10 +103,10 @@ class _Selection:
         return int(number) if number.isdigit() else self.constants.get(number)
 
     def _written_out(self, statement: If) -> Statement:
-        """Return copies of an ``if``, one for each buffer that it may access, in a chain of tests of the number.
+        """Return a chain of tests of a selected buffer's number, with a copy of an ``if`` for each possible number.
 
-        The statement is unchanged if it has no `else`, contains a barrier, or if its two cases do not access the same
-        selected buffer.
+        The ``if`` is returned unchanged if it has no `else`, if it contains a barrier, or if its two branches do not
+        access the same selected buffer.
         """
         if statement.no is None or any(isinstance(w, Call) and w.name.text in BARRIERS for w in words(statement)):
             return statement
@@ -137,10 +137,9 @@ class _Selection:
         return changed(statement, lambda listed: [x for word in listed for x in self._access(word, numbers)])
 
     def _access(self, word: Word, numbers: dict[str, int]) -> list[Word]:
-        """Return the words of a direct access, if `word` is a call that accesses a selected buffer in `numbers`.
+        """Return the words of a direct access if `word` is a call that accesses a buffer in `numbers`; else ``[word]``.
 
-        Return any other word unchanged.
-        numbers: the numbers of selected buffers, by name.
+        numbers: the index in `PICKED` of each selected buffer whose index is known, by the buffer's name.
         """
         if not isinstance(word, Call) or word.name.text not in WORDS:
             return [word]
@@ -164,9 +163,9 @@ class _Selection:
 
 
 def selected(tree: Tree, index: bool) -> Tree:
-    """Return a tree after the pass.
+    """Return a tree after this module's pass.
 
-    index: whether the sort is an argsort.  Value i of its input is i, which no buffer has.
+    index: whether the sort is an argsort, whose input has no buffer of values, because value i is i.
     """
     return Tree(_Selection(index).body(tree.body), tree.end)
 
@@ -177,7 +176,7 @@ def called(tree: Tree) -> frozenset[str]:
 
 
 def _declared(statement: Statement) -> Selected | None:
-    """Return the buffer that a statement selects, or None if it selects no buffer."""
+    """Return the selected buffer that a statement declares, or None if it declares none."""
     match statement:
         case Plain(words=[Call(name=Token(text=word)) as select]) if word in SELECTS:
             buffer, number = arguments(select)

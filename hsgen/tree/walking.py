@@ -1,4 +1,4 @@
-"""Functions that walk through a tree, and functions that copy a tree with changed words."""
+"""Functions that visit the statements and words of a syntax tree, and functions that copy a tree with changes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Each = Callable[[Statement], Statement]
 
 
 def groups(node: Statement | Tree) -> Iterator[list[Word]]:
-    """Yield the outer lists of words of a statement or tree: declarations, expressions, conditions, loop heads."""
+    """Yield the outermost lists of words in a statement or tree: declarations, expressions, conditions, loop heads."""
     match node:
         case Plain(words=words):
             yield words
@@ -101,7 +101,7 @@ def inner(node: Statement, each: Each) -> Statement:
 def mapped(node: Statement, change: Change) -> Statement:
     """Return a copy of a statement in which `change` has replaced each list of words that `groups` yields.
 
-    `change` is called only with these outer lists.  The function `changed` also replaces lists within them.
+    These are the outermost lists.  The function `changed` also replaces the lists within them.
     """
     copy = inner(node, lambda x: mapped(x, change))
     match copy:
@@ -118,14 +118,14 @@ def mapped(node: Statement, change: Change) -> Statement:
 
 
 def within(group: Group, change: Change) -> Group:
-    """Return a copy of a group in which `change` has replaced the words."""
+    """Return a copy of a group in brackets, in which `change` has replaced the list of words."""
     return Group(group.open, change(group.words), group.close)
 
 
 def changed(node: Statement, change: Change) -> Statement:
     """Return a copy of a statement in which `change` has replaced all lists of words, the innermost lists first.
 
-    There are inner lists within groups, array accesses and calls.
+    Groups in brackets, indices of array accesses, and arguments of calls are inner lists.
     """
 
     def deep(listed: list[Word]) -> list[Word]:
@@ -161,7 +161,7 @@ def name(listed: list[Word]) -> str:
 
 
 def spaced(listed: list[Word], before: str) -> list[Word]:
-    """Return the words `listed` with `before` as the white space before the first word."""
+    """Return the words `listed`, with the white space `before` in front of the first word."""
     if not listed:
         return listed
     match listed[0]:
