@@ -41,8 +41,8 @@ def glsl_hash(sort: Sort, source: Source) -> str:
     """Return the hash of all that a sort's SPIR-V depends on, except the compiler.
 
     If the hash is the same as that in the manifest, the bundle's SPIR-V is up to date.  The hash covers the Vulkan
-    version, the kernels' names, and the GLSL text without the comments at its top.  It covers the names because the C
-    file has an entry for each kernel, even for a kernel without GLSL.
+    version, the kernels' names, and the GLSL text without the comments at its top.  The names matter because the C file
+    has an entry for each kernel, even for a kernel without GLSL.
     """
     names = " ".join(k.name for k in sort.kernels)
     return digest((sort.vulkan + names + spirv.body(source.text)).encode())
@@ -57,10 +57,10 @@ The function returns None if it can neither take the SPIR-V from an existing bun
 
 @dataclass(slots=True)
 class Modules:
-    """The supplier of SPIR-V for a new bundle, a `Words`.  It takes SPIR-V from the bundle in `folder`, or compiles it.
+    """The supplier of SPIR-V for a new bundle, a `Words`: it takes SPIR-V from the bundle in `folder`, or compiles it.
 
-    It keeps the old SPIR-V of a sort if the sort's GLSL is unchanged.  `checking` is for the comparison of a bundle
-    with newly generated files: SPIR-V is then kept only if it is not from the installed compiler.
+    The old SPIR-V of a sort is kept if the sort's GLSL is unchanged.  `checking` is for the comparison of a bundle with
+    newly generated files: SPIR-V is then kept only if it is not from the installed compiler.
 
     missing: the paths of files whose SPIR-V could be neither kept nor compiled.
     unchecked: with `checking`, the files whose SPIR-V was kept and thus not compared: path to name of the compiler that

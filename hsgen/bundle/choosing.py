@@ -1,6 +1,6 @@
 """Functions that make a `Choice`, the selection of sorts for a bundle.
 
-They make it from the options of a command, from the manifest of an existing bundle, or from both.
+The sources are the options of a command, the manifest of an existing bundle, or both.
 """
 
 from __future__ import annotations

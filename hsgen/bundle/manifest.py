@@ -40,7 +40,7 @@ class Choice:
     max_n: the greatest number of keys that a call may have.
     glsl_only: whether the bundle has GLSL without SPIR-V.
     The orders, features, epilogue and `max_n` apply to each sort of the target.  If `keys` has a signed or float type,
-    each sort supports such keys.  Other operations, such as top-k, may support fewer options.
+    each sort supports such keys.  An operation other than sorting, such as top-k, may support fewer options.
     """
 
     keys: tuple[str, ...]
@@ -73,7 +73,7 @@ class Choice:
 
     @property
     def record(self) -> dict[str, Any]:
-        """The choice as a dictionary for the manifest.  It has the epilogue's text, so the bundle can be reproduced."""
+        """The choice as a dictionary for the manifest; it has the epilogue's text, so bundles are reproducible."""
         more = {"epilogue": self.epilogue.splitlines(), "glsl_only": self.glsl_only, "max_n": self.max_n % ANY_N}
         return {
             "keys": list(self.keys),

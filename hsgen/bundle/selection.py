@@ -37,9 +37,9 @@ def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str
 def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
     """Return the sorts of `target` that `choice` selects, in a fixed order.
 
-    There is a sort for each combination of an algorithm, a key width and a kind of values in the choice that the target
-    supports.  An algorithm supports the key widths for which the target file has its parameters.  Packed values require
-    keys of 32 bits.  With the algorithm "auto", the result includes the target's first sort (see `_first`).
+    Each combination of an algorithm, a key width and a kind of values in the choice gives a sort, if the target
+    supports it.  An algorithm supports the key widths for which the target file has its parameters.  Packed values
+    require keys of 32 bits.  With the algorithm "auto", the result includes the target's first sort (see `_first`).
 
     A sort has all features of the choice.  Operations such as top-k have only those features that they support.  If an
     operation supports no kind of values of the choice, its kernels handle no values.

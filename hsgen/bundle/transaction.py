@@ -2,9 +2,9 @@
 
 An update has four phases:
 1. hsgen writes the new files to a work folder in the bundle, and a journal that lists their destinations.
-2. It renames the journal to its final name.  The rename commits the update.
-3. It renames each new file to its destination, the manifest last.
-4. It removes the files that only the old manifest lists, then the journal and the work folder.
+2. hsgen renames the journal to its final name.  The rename commits the update.
+3. hsgen renames each new file to its destination, the manifest last.
+4. hsgen removes the files that only the old manifest lists, then the journal and the work folder.
 If a later run finds a work folder with a journal of that final name, it resumes the update at phase 3.  Without such a
 journal, it discards the work folder.
 

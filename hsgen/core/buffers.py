@@ -16,7 +16,7 @@ COUNT_BUFFER = "device_n"
 """The name of the buffer that holds a device-side count, one 32-bit word."""
 
 GROUP, DEVICE = "group", "device"
-"""The values of `Buffer.coherent`.  They say which stores a lane may load again during the same launch.
+"""The values of `Buffer.coherent`: which stores to the buffer a lane may load later in the same launch.
 
 `GROUP`: stores by lanes of its own work-group, after `hs_barrier_global`.
 `DEVICE`: also stores by other work-groups, after `hs_await`, which spins on a word in global memory, or after a
@@ -37,7 +37,7 @@ class Buffer:
     unit: the element type in which a call states the offset where the buffer begins, if it is not `type`; else "".  For
     example, a kernel reads 8-byte values as "u32" words, but the call states the offset as a number of values.
     coherent: `GROUP` or `DEVICE` if a lane loads elements that another lane has stored during the same launch, else "".
-    It is also "" if all such loads and stores are atomic.
+    The value is also "" if all such loads and stores are atomic.
     times: the number of elements per key.
     shared: whether a call may bind the same memory to this buffer and to other shared buffers; kernels only read it.
     """

@@ -83,7 +83,7 @@ class OutOfRange(Usage, ValueError):
         self.argument, self.number, self.remedy = argument, number, remedy
 
     def renamed(self, argument: str) -> OutOfRange:
-        """Return the same error with the name `argument`, by which a public function calls the number."""
+        """Return the same error for the argument `argument`, such as that of the public function that was called."""
         return OutOfRange(argument, self.number, self.remedy)
 
 

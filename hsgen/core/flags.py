@@ -1,8 +1,8 @@
 """Constants that launch plans (`hsgen.core.plan`), kernels and the C runtimes share.
 
 There are two groups: flag bits in the 32-bit argument that a launch passes to its kernel, and codes for the fields of a
-plan.  This module alone defines them.  `hsgen.emit.c_constants` writes them as C enums.  A kernel template reads the
-flag NAME as `bit.NAME`.
+plan.  Only this module defines the constants.  `hsgen.emit.c_constants` writes them as C enums.  A kernel template
+reads the flag NAME as `bit.NAME`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FIRST = 20
 """The index of the bit of the first flag in the argument of a kernel.
 
 The lower 20 bits hold numbers.  A kernel of one radix pass gets ``pass number | digit shift << 8 | digit width << 16``.
-A kernel that runs all passes gets ``end | start << 8``, the first and one past the last bit of the bit range.
+A kernel that runs all passes gets ``end | start << 8``; the bit range is from bit `start` to bit ``end - 1``.
 """
 
 BIT = {name: FIRST + i for i, name in enumerate(FLAGS)}

@@ -37,10 +37,10 @@ class Options:
     discard: whether the caller of an argsort discards the sorted keys.
     device_count: whether device memory contains the count; n is then the capacity.
 
-    A call passes at most one number to kernels besides n: its *second number*.  The operation (sort, merge, top-k and
-    so on) determines which of the next six fields this number is.  The other five are 0.
+    A call has a *second number* besides n.  The operation (sort, merge, top-k and so on) determines which of the next
+    six fields this number is.  The other five are 0.
 
-    shift: for a sort that also reports run boundaries or has an epilogue, the number of low key bits to ignore there.
+    shift: the number of low key bits that the stage after a sort ignores, which finds run boundaries or is an epilogue.
     segment_count: the number of segments, or of rows.
     first_count: the number of keys in the first of the two arrays that a merge reads.
     capacity: the number of keys that a digest covers.
@@ -50,7 +50,7 @@ class Options:
     rows: whether segments are rows of equal length, n / segment_count; the call then has no offsets.
     take: the number of keys that a selection takes from each of `segment_count` rows.  In a gather, the number of
     values in each of `segment_count` items.
-    layouts: a code for the strides and offsets of the columns to pack, if they are fields of records.
+    layouts: a code for the strides and offsets of those columns to pack that are fields of records.
     segments_counted: whether device memory contains the number of segments; `segment_count` is then the capacity.
     """
 
@@ -159,8 +159,8 @@ def passes(begin: int, end: int, bits: int) -> int:
 def argument(plan: Plan, step: Step, call: Options, *, in_place: bool) -> int | None:
     """Return the argument that a step's kernel receives in a call; None if the call skips the step.
 
-    A call skips a step if the step's guard excludes the bit range or the reduction of the call.  It also skips a pass
-    beyond the last that the bit range needs, and the step that computes indirect grids.
+    A call skips a step if the step's guard excludes the bit range or the reduction of the call.  A call also skips
+    passes beyond the last that the bit range needs, and the step that computes indirect grids.
 
     Raises:
         Usage: the bit range is reversed or exceeds the key.

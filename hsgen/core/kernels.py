@@ -20,7 +20,7 @@ class Kernel:
     template: a file under ``templates/``, without suffix.  If the file has several kernels, ``file:macro`` names one.
     index64: whether n is a 64-bit number.
     subgroup: the width of the subgroups in which lanes exchange values; 1 if lanes exchange no values.
-    ballot: whether the lanes of a subgroup vote.
+    ballot: whether the kernel uses subgroup votes (ballots).
     always: whether the kernel works for every count in device memory.  A kernel without this flag loads the count, and
     returns at once if the count lies outside the bounds of its step's guard.
     cooperative: whether work-groups wait for each other, so that all work-groups of a launch must be resident.

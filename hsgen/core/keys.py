@@ -12,7 +12,7 @@ BFLOAT16 = "bfloat16"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyType:
-    """A key width, such as u32.  Kernels compare keys as unsigned numbers, also if they are signed or floats."""
+    """A key width, such as u32.  Kernels sort unsigned numbers of this width, into which they transform other keys."""
 
     name: str
     bytes: int

@@ -1,6 +1,6 @@
 """Launch plans as plain values: a plan lists all launches of a sort, each with the condition under which it runs.
 
-`hsgen.core.interpreter` and the C runtimes read a plan in each call.  They select the launches that the call needs.
+`hsgen.core.interpreter` and the C runtimes read a plan in each call, and select the launches that the call needs.
 
 A *step* of a plan is one launch: a kernel, the kernel's buffers, a guard, a grid and an argument.  The guard states for
 which counts n, and for which options of a call, the step runs.  The grid is the number of work-groups as a function
@@ -47,7 +47,7 @@ value_starts: for each row of a selection, the index of its first value.
 class Binding:
     """The memory that a launch binds to one buffer parameter of its kernel.
 
-    It is one of the call's buffers, from byte offset ``plus + per_n * min(n, max_n)`` on.
+    The memory is one of the call's buffers, from byte offset ``plus + per_n * min(n, max_n)`` on.
 
     role: which of the call's buffers, a name in `ROLES`.  In scratch, the offset is rounded up to a multiple of 1024.
     max_n: the count above which the offset no longer grows; None if the offset grows with every n.  The bound matters
@@ -115,8 +115,8 @@ class Grid:
     """The number of work-groups of a step: ``min((x + add) // div * mul, cap)``.
 
     x: "n", "number" (the second number of the call, such as a number of segments) or "rows".  If x is "rows", the grid
-    has ``min(rows * ((length + add) // div * mul), cap)`` work-groups, where `length` is the length of each row.
-    All numbers are 64-bit integers; `add` may be negative.
+    has ``min(rows * ((length + add) // div * mul), cap)`` work-groups.  `length` is the length of each row.  All
+    numbers are 64-bit integers; `add` may be negative.
     """
 
     x: str = "n"
@@ -218,7 +218,7 @@ assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, I
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One launch, with the guard that states for which calls it runs.
+    """A launch, with the guard that states for which calls it runs.
 
     kernel: the name of the kernel.
     bindings: the memory for each buffer parameter of the kernel, in the order of `Kernel.buffers`.
@@ -250,8 +250,8 @@ class Step:
 class DeviceStatus:
     """The scratch words in which a sort reports retries: `words` 32-bit words at `binding`, one for each radix pass.
 
-    A word is 1 if its pass needed a retry, because a look-back gave up; else 0.  Only calls for more than `min_n` keys
-    write the words.
+    A word is 1 if its pass needed a retry, because a look-back gave up.  The words are valid only after calls for more
+    than `min_n` keys.
     """
 
     binding: Binding

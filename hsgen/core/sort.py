@@ -12,7 +12,7 @@ from hsgen.core.scratch import ANY_N
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One algorithm of a sort, such as bitonic or radix, with the counts that it sorts: above `min_n` up to `max_n`.
+    """An algorithm of a sort, such as bitonic or radix, with the counts that it sorts: above `min_n` up to `max_n`.
 
     label: the name of the algorithm in the target file.
     If `min_n` equals `max_n`, the algorithm sorts only by bit ranges that the sort's other algorithms do not support.
@@ -34,7 +34,7 @@ class Sort:
     operation: a name in `hsgen.operations`.
     limit: the greatest count that the generated code supports.
     columns: the number of elements per item, such as the columns of a prefix sum; 1 if items are keys.
-    groups: the greatest size of a grid of the target's devices, in work-groups in one dimension.
+    groups: the greatest number of work-groups in one dimension of a grid on the target's devices.
     pair: whether kernels handle a 64-bit key as two 32-bit words, because the device lacks 64-bit integers.
     vulkan: the least version of Vulkan that the kernels need; it determines the version of SPIR-V.
     written_out: whether the kernel text has repeated statements instead of loops over arrays in registers

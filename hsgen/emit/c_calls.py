@@ -51,8 +51,8 @@ def kinds() -> str:
 def lengths() -> str:
     """Return the `switch` cases of the C function ``hs_length``, which computes how many elements a call's buffer has.
 
-    The cases select by operation, then by the buffer's role.  They omit reports and buffers of a single word, because
-    the runtimes know the lengths of these.
+    The cases select by operation, then by the buffer's role.  There are no cases for reports and for buffers of a
+    single word, because the runtimes know their lengths.
     """
     cases, plain = "", ""
     for o in of_kinds():

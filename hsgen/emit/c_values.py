@@ -132,9 +132,9 @@ def _types(sort: Sort) -> dict[str, Any]:
     """Return the key type and the value type for each C constant of a sort.
 
     A C program selects a sort by a constant.  A sort of signed and float keys has a constant for each key type of its
-    width, and a reduction has one for each type of values.  A call whose options are zero has the types of its
-    constant.  The types of the first constant are entries of the result.  Those of the other constants are in the list
-    `typed`.
+    width.  A reduction has a constant for each type of values.  A call whose options are zero has the types of its
+    constant.  The types of the first constant are entries of the result; the list `typed` has those of the other
+    constants.
     """
     operation = operations.of(sort)
     signed = [t.name for t in TYPES.values() if t.kind and t.name != "bf16" and operation.serves(sort, t)]
@@ -151,7 +151,7 @@ def _types(sort: Sort) -> dict[str, Any]:
 def _type(name: str) -> str:
     """Return the C constant for the type `name`, such as HS_F32.
 
-    For the empty name, return HS_AS_MATCHED.  It stands for the type for which the program selected the sort.
+    For the empty name, return HS_AS_MATCHED, which stands for the type for which the program selected the sort.
     """
     return f"HS_{name.upper()}" if name else "HS_AS_MATCHED"
 

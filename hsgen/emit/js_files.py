@@ -1,7 +1,7 @@
 """The JavaScript package of a bundle, which launches the WGSL kernels through WebGPU.
 
-The package has a module for each sort, with its kernels, and with its launch plan as lists of numbers.  It also has a
-class for each operation.  `hsgen.operations.arguments` determines the methods of the classes.
+The package has a module for each sort, with its kernels, and with its launch plan as lists of numbers.  The package
+also has a class for each operation.  `hsgen.operations.arguments` determines the methods of the classes.
 """
 
 from __future__ import annotations
@@ -157,8 +157,8 @@ def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, So
 def _parent(operation: Operation) -> Operation | None:
     """Return the operation whose JavaScript class the class of `operation` extends, or None if there is none.
 
-    The Python class of `operation` must extend that of the result, and the calls of the result must pass all buffers
-    that calls of `operation` pass.
+    The Python class of `operation` must extend that of the result.  Calls of the result must pass all buffers that
+    calls of `operation` pass.
     """
     extended = (o for o in c_calls.listed() if o is not operation and isinstance(operation, type(o)))
     return next((o for o in extended if _rows(operation) <= _rows(o)), None)

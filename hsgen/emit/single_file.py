@@ -1,8 +1,8 @@
 """Single-header bundles, which have one C header per API.
 
-The header has declarations and, if a program defines a macro, also the implementation.  It consists of the files of an
-ordinary bundle.  A comment before and a comment after each file state the file's path, so that hsgen can read SPIR-V
-files from the header.  If the header contains an included file, the ``#include`` line becomes a comment.
+The header has declarations and, if a program defines a macro, also the implementation.  The header consists of the
+files of an ordinary bundle.  A comment before and a comment after each file state the file's path, so that hsgen can
+read SPIR-V files from the header.  If the header contains an included file, the ``#include`` line becomes a comment.
 """
 
 from __future__ import annotations

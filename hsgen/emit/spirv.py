@@ -1,8 +1,9 @@
 """Compilation of GLSL to SPIR-V by an installed compiler.
 
-Each kernel has a SPIR-V module that accesses buffers through descriptors.  It may have a second module, which accesses
-buffers by device addresses.  The compilation of a sort takes seconds, so hsgen keeps modules in the user's cache
-folder, under a hash of the compiler, its options and the GLSL text.  It ignores a cache that it cannot read or write.
+Each kernel has a SPIR-V module that accesses buffers through descriptors.  Some kernels have a second module, which
+accesses buffers by device addresses.  The compilation of a sort takes seconds, so hsgen keeps modules in the user's
+cache folder.  The key of the cache is a hash of the compiler, its options and the GLSL text.  hsgen ignores a cache
+that it cannot read or write.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ class Compiler:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """Which SPIR-V module of which kernel.
+    """The identity of a SPIR-V module: its kernel, and how it accesses buffers.
 
     address: whether the module accesses buffers by device addresses; False if it uses descriptors.
     """

@@ -1,4 +1,4 @@
-"""The Jinja environment of all templates.  It records which templates Jinja opens while it renders a text."""
+"""The Jinja environment of all templates, which records the templates that Jinja opens while it renders a text."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class _Template(jinja2.Template):
 class _Compiled(jinja2.BytecodeCache):
     """The cache of compiled templates in the user's cache folder.
 
-    If there is no usable folder, each process compiles the templates that it needs.  An entry of the cache is valid
-    for one text of the template, one text of this Python module, one version of Python and one of Jinja.  The text of
-    this module matters because, at compile time, Jinja applies the module's filters to constants.
+    If there is no usable folder, each process compiles the templates that it needs.  An entry of the cache is valid for
+    one text of the template and of this Python module, and one version of Python and of Jinja.  The text of this module
+    matters because, at compile time, Jinja applies the module's filters to constants.
     """
 
     def __init__(self) -> None:

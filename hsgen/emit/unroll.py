@@ -54,7 +54,7 @@ class Batch:
 
     @property
     def end(self) -> int | Index:
-        """One past the last index of the batch."""
+        """The index after the last index of the batch."""
         end = self.begin + self.size
         return Index(f"({end} < {self.limit} ? {end} : {self.limit})") if self.limit else end
 

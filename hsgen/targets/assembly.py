@@ -33,7 +33,8 @@ def assemble(
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return the kernels, the launch plan and the parts of a sort in which each part sorts its range of counts.
 
-    Some parts sort only by all bits of the key.  Calls that sort by only some of the bits therefore run other parts.
+    A part may support only sorts by all bits of the key.  In calls that sort by only some of the bits, another part
+    then runs in its place.
 
     parts: the parts in ascending order of counts.  The last part sorts as many keys as its plan allows.
     where: the name of the table ``[sort.KEY]`` in the target file, for messages.
@@ -87,8 +88,8 @@ def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Par
     """Return those parts that sort counts up to `max_n`.
 
     If the signature has a bit range, at least one part must support bit ranges.  If none of these parts does, the
-    result has in addition the first part for greater counts that does.  That part then sorts only in calls by some of
-    the bits.
+    result has in addition the first part for greater counts that does.  The added part runs only in calls that sort by
+    some of the bits.
     """
     served = [replace(x, max_n=min(x.max_n, max_n)) for x in parts if x.min_n < max_n]
     able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges and x.min_n >= max_n]
@@ -100,8 +101,7 @@ def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Par
 def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
     """Return where a sort reports retries, given where its parts do, in ascending order of counts.
 
-    The result is None if no part reports retries.  It is also None if a part reports them, but a part for greater
-    counts does not.
+    The result is None if no part reports retries, or if one does but a part for greater counts does not.
     """
     reporting = list(dropwhile(lambda o: o is None, statuses))
     present = [o for o in reporting if o is not None]

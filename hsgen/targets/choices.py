@@ -150,7 +150,7 @@ def _firsts(
 ) -> dict[str, str]:
     """Return, by key width, the label of the sort that is compiled first, where ``[sort.KEY]`` states one.
 
-    It serves calls until the kernels of the sort "auto" are compiled.
+    The first sort serves calls until the kernels of the sort "auto" are compiled.
     """
     firsts: dict[str, str] = {}
     tables = data.get(ranges.SORT)

@@ -1,8 +1,8 @@
 """Evidence that a target works: the tables ``[[evidence]]`` of its file, called *rows*.
 
-A row records that kernels were compiled or run, by which compiler or on which device.  It has a hash of the target's
-choices (parameters and ranges) at that time.  When the choices in the file change, older rows remain true, but they
-prove nothing about the new kernels.  This module summarizes rows, and adds new ones to the file.
+A row records that kernels were compiled or run, by which compiler or on which device.  The row has a hash of the
+target's choices (parameters and ranges) at that time.  When the choices in the file change, older rows remain true, but
+they prove nothing about the new kernels.  The module summarizes rows, and adds new ones to the file.
 """
 
 from __future__ import annotations

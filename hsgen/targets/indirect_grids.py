@@ -1,7 +1,7 @@
 """A step for plans whose count is in device memory, which computes the sizes of grids on the device.
 
 The host does not know the count, and cannot compute the grids.  On hosts with indirect dispatch, a first launch loads
-the count and stores the grids of all other launches, which the host then dispatches indirectly.
+the count, and stores the grids of all other launches.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ def specialized(
 ) -> Any:
     """Return the parameters of the algorithm `name` for a key width and a signature.
 
-    They are derived values, except where the algorithm's optional table states them.  Return None if the algorithm does
-    not support the key width or the signature.
+    Values in the algorithm's optional table replace derived values.  Return None if the algorithm does not support the
+    key width or the signature.
     choices: the parameters in the target's other tables, by label.
     tables: the target's optional tables.  Keys of 8 or 16 bits without a table use the table of u32.
     """

@@ -48,8 +48,8 @@ class Share:
 def placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, groups: int) -> Share:
     """Return the share of `part` in a sort that consists of `parts`.
 
-    If calls may sort by only some of the bits, and the part cannot, the part runs only in calls that sort by all bits.
-    Another part runs in the other calls for these counts.
+    A part that cannot sort by only some of the bits runs only in calls that sort by all bits.  Another part runs in the
+    other calls for these counts.
 
     Raises:
         Usage: the part cannot sort its greatest count.

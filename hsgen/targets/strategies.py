@@ -1,6 +1,6 @@
 """The reader of the tables of radix sorts in a target file.
 
-Which parameters a radix sort has depends on its *strategy*, such as onesweep or hybrid.  Its table is
+The parameters of a radix sort depend on its *strategy*, such as onesweep or hybrid.  Its table is
 ``[radix.KEY.STRATEGY]`` or, for a further set of parameters, ``[radix.KEY.VARIANT.STRATEGY]``.  The label of the
 parameters is the algorithm, with the variant as a suffix, as in radix-bits2.
 

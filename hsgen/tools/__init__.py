@@ -1,4 +1,4 @@
 """The implementation of the commands `hsgen validate`, `bench`, `tune`, `suggest`, `compile`, `report` and `doctor`.
 
-These commands generate no bundle.
+None of the commands generates a bundle.
 """

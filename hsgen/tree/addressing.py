@@ -1,6 +1,6 @@
 """Passes over kernel trees for languages without pointers.
 
-`addressed` is the pass for HLSL, whose byte-address buffers cannot be indexed as arrays.  It replaces accesses to
+`addressed` is the pass for HLSL, whose byte-address buffers cannot be indexed as arrays.  The pass replaces accesses to
 buffers by calls: ``b[i]`` becomes ``b_load(i)``, and ``b[i] = x`` becomes ``b_store(i, x)``.  Atomic accesses become
 calls such as ``b_atomic_add(i, x)``.  `offset` and `without_pointers` are passes for GLSL.
 """

@@ -1,7 +1,7 @@
 """The syntax tree of kernel text, which is a subset of C.
 
 A tree has *statements*, which consist of *words*.  A word is a token, an array access, a call, or a group of words in
-brackets.  An expression is a flat list of words, in which operators are plain tokens.  It has no inner structure by the
+brackets.  An expression is a flat list of words, in which operators are plain tokens.  The list has no structure by the
 precedence of operators, because only `hsgen.emit.wgsl` needs that.  A tree is lossless: each token includes the white
 space and the comments before it, so an unchanged tree prints the original text.
 """

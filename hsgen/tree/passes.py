@@ -1,6 +1,7 @@
 """The passes that adapt the syntax tree of a kernel body to a kernel language.
 
-A *dialect* is the description of a kernel language, such as HLSL.  It lists the names of the passes that it needs.
+A *dialect* is the description of a kernel language, such as HLSL.  The dialect lists the names of the passes that it
+needs.
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ class Reader:
     def _words(self, end: str, plain: bool = False) -> list[Word]:
         """Return the words before the next token `end`.
 
-        plain: whether the words begin a statement.  They may then also end with a macro call without a semicolon, or
-        before the body of a function that they define.
+        plain: whether the words begin a statement.  In this case, the words may also end with a macro call without a
+        semicolon, or before the body of a function.
         """
         words: list[Word] = []
         # last: whether the last word is a name, but not that of a member; brackets after it make a call or an access
@@ -175,7 +175,7 @@ class Reader:
     def _ends(self) -> bool:
         """Whether the call that has just been read is a whole statement, although no semicolon follows.
 
-        It is one if a name, a brace, a directive or the end of the text follows.
+        This is so if a name, a brace, a directive or the end of the text follows.
         """
         token = self.tokens[self.at]
         return not token.text or token.text[0] in "{}#" or bool(_NAME.match(token.text))

@@ -105,8 +105,8 @@ class _Selection:
     def _written_out(self, statement: If) -> Statement:
         """Return a chain of tests of a selected buffer's number, with a copy of an ``if`` for each possible number.
 
-        The ``if`` is returned unchanged if it has no `else`, if it contains a barrier, or if its two branches do not
-        access the same selected buffer.
+        Return the ``if`` unchanged if it has no `else` or contains a barrier, or if its branches access no common
+        selected buffer.
         """
         if statement.no is None or any(isinstance(w, Call) and w.name.text in BARRIERS for w in words(statement)):
             return statement
