@@ -151,10 +151,11 @@ def _runs(
     known: Mapping[Path, dict[str, Any]],
     used: list[str],
 ) -> Iterator[Run]:
-    """Yield the runs of tables to which consecutive rows of one list refer.
+    """Yield the runs in one list of rows: groups of consecutive rows whose tables become one list of cases.
 
-    Each table in a run is a variant of the hybrid sort, and no other row refers to it.
+    Each table in a run is a variant of the hybrid sort, and no row outside the run refers to it.
 
+    key: the key width.  name: the name of the list of rows.
     names: the paths of tables by the names in rows.  known: the tables by path.  used: the names in all rows.
     """
     group: list[int] = []
@@ -178,8 +179,9 @@ def _run(
     names: Mapping[str, Path],
     known: Mapping[Path, dict[str, Any]],
 ) -> Run | None:
-    """Return the run of the tables to which the rows `group` refer; None if another table has the path of their list.
+    """Return the run of the tables to which the rows with the indices `group` refer.
 
+    Return None if schema 3 would have another table at the path of their list.
     In its path, the list has the variant of the fallback that all tables of the run share.
     """
     paths = tuple(names[rows[i]["use"]] for i in group)

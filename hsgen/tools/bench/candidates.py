@@ -41,7 +41,7 @@ def fill(engine: Engine, work: Load) -> None:
 
 
 def _room(engine: Engine, work: Load) -> int:
-    """Return the size in bytes of the report that a sort writes; 0 if it writes none."""
+    """Return the size in bytes of the report, such as run boundaries, that a sort writes; 0 if it writes none."""
     return 4 * attach.report_length(engine.sort, work.n)
 
 
@@ -53,7 +53,7 @@ def _put(engine: Engine, slot: int, array: NDArray[Any], size: int = 0) -> None:
 
 
 def wipe(engine: Engine, work: Load) -> None:
-    """Overwrite the outputs with values that no result has."""
+    """Overwrite the outputs with the complement of the expected results, so that old results pass no check."""
     engine.write(KEYS_OUT, ~work.expected)
     if work.values_expected is not None:
         engine.write(VALUES_OUT, ~work.values_expected)

@@ -11,10 +11,10 @@ CONFIDENCE = 0.9
 
 
 def rank(count: int, confidence: float = CONFIDENCE) -> int:
-    """Return the greatest k such that the median lies between the k-th least and the k-th greatest of `count` values.
+    """Return the greatest k for which the k-th least and the k-th greatest of `count` values enclose the median.
 
-    This must be true with a probability of at least `confidence`, for independent values.  The result is 0 if there are
-    too few values; confidence 0.9 needs at least 5.
+    For independent values, the two must enclose it with a probability of at least `confidence`.  The result is 0 if
+    there are too few values; confidence 0.9 needs at least 5.
 
     The number of values below the median has a binomial distribution with p = 1/2.  The median is less than the k-th
     least value if fewer than k values are below the median.  With the same probability, the median is greater than the

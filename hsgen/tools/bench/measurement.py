@@ -73,10 +73,14 @@ def measure(
 ) -> Iterator[list[Row]]:
     """Measure a sort; yield a list of rows for each combination of `sizes`, `segments` and `kinds`.
 
-    Rows: `engine`, alternatives that `against` does not name, baselines in the order of `against`, the copy.  In a row,
-    `hsgen_ratio` above 1 means that `engine` is faster.  device: its label.  alternatives: further sorts of hsgen by
-    row name, for the same keys and values; a plain sort among them sorts all segments as one array.  spans: the ranges
-    of counts at which an alternative is measured, if not at all.
+    The rows are, in this order: the sort of `engine`, alternatives that `against` does not name, the sorts that
+    `against` names, and the copy.  In a row, `hsgen_ratio` above 1 means that `engine` is faster.
+
+    device: the name of the device, for the rows.
+    alternatives: further sorts of hsgen for the same keys and values, by the name in their rows.  A plain sort among
+    them sorts all segments as one array.
+    spans: for an alternative, the ranges of counts at which it is measured.  Other alternatives are measured at all
+    counts.
 
     Raises:
         Usage: a baseline does not support the sort.
@@ -98,7 +102,7 @@ def measure(
 
 
 def _measures(spans: Mapping[str, Spans], name: str, n: int) -> bool:
-    """Return True if the alternative `name` is measured at the count `n`."""
+    """Return whether the alternative `name` is measured for `n` keys."""
     return name not in spans or any(after < n <= last for after, last in spans[name])
 
 

@@ -1,1 +1,4 @@
-"""Offline compilers compile kernels for devices that this machine lacks, and report registers, spills and occupancy."""
+"""Compilation of kernels by offline compilers, for devices that this machine need not have.
+
+The compilers report the registers, the spills and the occupancy of each kernel.
+"""
