@@ -1,6 +1,7 @@
-"""Argsorts that return what torch.sort returns: original bits of zeros and NaNs, and 64-bit indices.
+"""Argsorts with the results of torch.sort: 64-bit indices, and sorted keys with their original bits of zeros and NaNs.
 
-`hsgen.algorithms.radix.floats` defines these variants of a sort.
+A radix sort with 32-bit indices replaces these bits.  `hsgen.algorithms.radix.floats` derives from such a sort the
+variants that this module prepares.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from hsgen.cuda.prepared import Prepared
 
 
 class Argsorts:
-    """Variants of an out-of-place argsort on a GPU.
+    """Variants of an out-of-place argsort on a GPU, which differ in the indices and key bits that they store.
 
-    Each method returns the launches of a variant, or None if the variant does not serve `n` keys.
+    Each method returns the prepared launches of a variant.  The result is None if the variant cannot sort `n` keys of
+    this type.
 
     floating: whether keys are floats in numeric order.  rewrite: as in `Kernels`.
 
@@ -38,18 +40,22 @@ class Argsorts:
         return Prepared(kernels, n, options, in_place=False)
 
     def uneven(self, n: int, options: Options) -> Prepared | None:
-        """Return the single launch that sorts floats: it partitions keys by the quantiles of a sample of keys."""
+        """Return the single launch that sorts floats: it samples keys, and partitions all keys by quantiles of the
+        sample.
+        """
         kernels = self._uneven
         if kernels is None or not 0 < n <= kernels.sort.parts[0].max_n:
             return None
         return Prepared(kernels, n, options, in_place=False)
 
     def widened(self, n: int, options: Options) -> tuple[Prepared, int] | None:
-        """Return launches that may store 64-bit indices, and the byte offset in scratch of the word that says whether.
+        """Return launches that store 64-bit indices only for some keys, and the byte offset in scratch of the word that
+        says so.
 
-        The keys decide on the device whether a sort of buckets follows the last pass.  If none does, the last pass
-        stores 64-bit indices, and for floats restores the bits of zeros and NaNs.  The word (`floats.turn`) is then 1
-        to 255, and the completing launch has nothing to do.
+        The distribution of keys determines on the device whether a sort of small buckets follows the last radix pass.
+        If none follows, the last pass stores 64-bit indices, and for floats restores the bits of zeros and NaNs.  The
+        pass then sets the word (`floats.turn`) to a number from 1 to 255.  Otherwise, the completing launch
+        (`hsgen.cuda.finish`) does this work later.
         """
         kernels = self._widened
         if kernels is None or n > kernels.sort.plan.max_n or (at := floats.turn(kernels.sort, n)) is None:

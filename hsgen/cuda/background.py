@@ -1,11 +1,11 @@
 """Prepare sorts in a thread, while the array library's own functions serve the calls; on by default.
 
-The first sort of a kind in a process must select, render, compile and load kernels.  Without a cache, this takes up to
-seconds.  A thread does this work, one sort after another, and ends when no sort is left.  A process that ends waits
-only for the sort that the thread is preparing.
+Before the first sort of a key type and shape in a process, kernels must be selected, rendered, compiled and loaded.
+Without cached machine code, this takes up to several seconds.  A thread does this work, one sort after another, and
+ends when no sort is left.  A process that ends waits only for the sort that the thread is preparing.
 
-Once the kernels are loaded, a call prepares its sort itself, in less than a millisecond.  Calls with ever new lengths
-are therefore also served by hsgen, not by the array library.
+Once the kernels are loaded, a call prepares its sort itself, in less than a millisecond.  Therefore hsgen also serves a
+program in which every call has a new array length.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _here = _Here()
 
 @contextmanager
 def quick() -> Iterator[None]:
-    """In the block, `slow` raises `Slow` in this thread."""
+    """In the block, `slow` raises `Slow` if this thread calls it, so that the block does no work that takes long."""
     _here.quick = True
     try:
         yield
@@ -86,7 +86,9 @@ _imported: set[str] = set()
 
 
 def preload() -> None:
-    """Import `MODULES` now, so that no call waits for it; `hsgen.torch` and its like call this at their import."""
+    """Import `MODULES` now, so that no sort waits for the import; `hsgen.torch` and `hsgen.cupy` call this function
+    when they are imported.
+    """
     _imports(*MODULES)
 
 
@@ -106,7 +108,7 @@ def _imports(*names: str) -> None:
 def prepare_in_thread(on: bool = True) -> None:
     """Turn preparation in a thread on or off; the thread still completes a preparation that it has begun.
 
-    While the thread prepares a sort, the array library's own functions serve its calls, with the same results.
+    While the thread prepares a sort, calls of this sort run the array library's own functions, with the same results.
     """
     global _on
     _on = bool(on)
@@ -158,10 +160,10 @@ def pending(key: Hashable, prepare: Callable[[], Any]) -> bool:
 
 
 def served(key: Hashable, call: Callable[[], T], prepare: Callable[[], Any], instead: Callable[[], T]) -> T:
-    """Return the result of `call`; but while the thread runs `prepare` for this key, the result of `instead`.
+    """Return the result of `call`; while the thread still runs `prepare` for this key, return the result of `instead`.
 
-    The first call for a key tries `call`.  If `call` reaches slow work, it raises `Slow`, and must not have changed
-    anything.  The thread then runs `prepare`.
+    For a new key, this function tries `call` in a `quick` block.  If `call` reaches slow work, it raises `Slow`; it
+    must not have changed anything before.  The thread then runs `prepare`.
 
     Raises:
         Exception: `prepare` raised this error in the thread; the next call starts again.

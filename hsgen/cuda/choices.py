@@ -1,4 +1,5 @@
-"""The rules that choose a method for `hsgen.torch.sort` and its like: one of hsgen's sorts, or the array library's own.
+"""The rules that choose how `hsgen.torch.sort`, `hsgen.cupy.sort` and `hsgen.jax.sort` sort rows: by one of hsgen's
+methods, or by the array library's own sort.
 
 The rules follow from the times below, in microseconds, to sort float32 rows with 64-bit indices on an H200 with
 PyTorch 2.11.  The columns are torch.sort and the methods `ROWS`, `SEGMENTS` and `EACH`:
@@ -49,11 +50,13 @@ all rows.  EACH calls the sort of a single row for one row after another.  LIBRA
 """
 
 WIDE_UP_TO = 1 << 20
-"""Up to this number of keys, the sort of a row of integers writes 64-bit indices.  For more keys, it is faster to write
-32-bit indices, which the completing launch (`hsgen.cuda.finish`) widens.
+"""Up to this number of keys, the sort of a single row of integers itself writes 64-bit indices.  For more keys, it is
+faster to write 32-bit indices, which the completing launch (`hsgen.cuda.finish`) widens.
 """
 RAW_UP_TO = 1 << 19
-"""Up to this number of keys, the sort of a row of floats writes 64-bit indices and original zeros and NaNs itself."""
+"""Up to this number of keys, the sort of a single row of floats itself writes 64-bit indices and the original bits of
+zeros and NaNs, so no completing launch follows.
+"""
 UNEVEN_UP_TO = 1 << 21
 """Up to this number of keys, a row of floats is sorted by a single launch, and a longer row by passes with look-back.
 
@@ -69,7 +72,7 @@ ANY = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A method for `rows` to `most` rows, each of `length` to `to` keys; both limits are included.
+    """A rule: the method for `rows` to `most` rows, each of `length` to `to` keys; both limits are included.
 
     keys: the key types that the rule fits; empty for all types.  total: the greatest number of keys in all rows.
     """

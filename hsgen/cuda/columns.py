@@ -180,9 +180,8 @@ class _Steps:
         self.gather(order, source, one.to, size, n)
 
     def _run(self, prepared: Prepared, source: int, roles: dict[int, int]) -> None:
-        """Launch with the address `source` of the keys, and the addresses `roles` of the arrays that the launches use.
-
-        The launches use no further roles; these get the address of the keys.
+        """Run prepared launches on the keys at the address `source`, and on the arrays whose addresses `roles` has by
+        role.
         """
         bases = [source] * len(ROLES)
         for role, address in roles.items():

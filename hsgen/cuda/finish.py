@@ -1,6 +1,8 @@
-"""The completing launch of an argsort: it widens indices to 64 bits, and restores the bits of zeros and NaNs.
+"""The completing launch, which follows an argsort: it widens indices to 64 bits, and restores the bits of zeros and
+NaNs.
 
-A sort in numeric order has replaced these bits.  The kernel is in ``templates/apis/cuda/python/finish.cu``.
+A sort in numeric order has replaced these bits: each NaN by the same NaN, and -0 by +0.  The kernel is in
+``templates/apis/cuda/python/finish.cu``.
 """
 
 from __future__ import annotations
@@ -24,14 +26,15 @@ _THREADS, _EACH = 256, 8
 _BLOCKS = 32
 """Greatest number of blocks per multiprocessor: four times as many as run at once.  A block processes several tiles.
 
-The bound is low because in many launches, every block ends at once: a pass of the sort has done its work.
+The bound is low because in many launches, every block ends at once: the last pass of the sort has already done the
+work.
 """
 _UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A variant of the kernel.
+    """A variant of the kernel of the completing launch.
 
     key: the float type whose zeros and NaNs it restores, or "".  index_bytes: the size of the sort's indices.
     """
@@ -108,5 +111,7 @@ class Finish:
         return Recorded(self._launch, (*addresses, *self._numbers), which)
 
     def _addresses(self, index: int, to: int, keys: int, source: int, turn: int) -> list[int]:
-        """Return the kernel's addresses in the order of its arguments; 0 for an array that the kernel does not use."""
+        """Return the addresses that the kernel takes, in the order of its parameters; 0 for an array that it does not
+        use.
+        """
         return [index, to if self._widen else 0, *([keys, source] if self._keys else []), turn]

@@ -1,4 +1,4 @@
-"""Reductions of equal keys, wherever they are in the array, on NVIDIA GPUs: build once, reduce many times.
+"""Reductions by key for keys in any order, on NVIDIA GPUs: build once, reduce many times.
 
 >>> group_by = GroupBy("u32", value="f32")
 >>> group_by(keys, out=group_keys, groups=number, values=values, values_out=sums)

@@ -35,7 +35,8 @@ class Loaded:
 class Kernels:
     """The kernels of a sort for one GPU.
 
-    rewrite: a function that changes the text of definitions that precedes each kernel (`hsgen.cuda.numeric`).
+    rewrite: a function that changes the C++ definitions before each kernel, such as those by which keys are loaded
+    (`hsgen.cuda.numeric`).
     """
 
     def __init__(self, device: Device, sort: Sort, rewrite: Callable[[str], str] = str) -> None:
@@ -46,9 +47,9 @@ class Kernels:
         self._lock = Lock()
 
     def text(self, name: str) -> tuple[str, str]:
-        """Return the text from which a kernel is compiled, and the path that names the text in messages.
+        """Return the CUDA C++ text of one kernel, and the path by which messages of the compiler name the text.
 
-        Only this kernel is rendered: for all kernels, Jinja would have to compile more templates.
+        Only this kernel's template is rendered, because Jinja takes long to compile the templates of all kernels.
         """
         source = render(self.sort, API.name, name)
         return self._rewrite(source.prelude) + source.parts[name], source.path
@@ -136,7 +137,9 @@ def load(device: Device, name: str, code: bytes) -> int:
 
 
 def _with_compiler(loads: Callable[[], None]) -> None:
-    """Call `loads`; if it fails with machine code of the package `hsgen_cubins`, disable the package and call again."""
+    """Call `loads`.  If the driver refuses machine code of the package `hsgen_cubins`, disable the package and call
+    again.
+    """
     used = shipped.used()
     try:
         loads()
@@ -186,7 +189,7 @@ def meanwhile(device: Device, name: str, text: str, path: str) -> Iterator[None]
 
 @contextmanager
 def relaxed() -> Iterator[None]:
-    """In the block, this thread may load code even while any thread captures a graph."""
+    """In the block, this thread may load machine code even while a thread of the process captures a CUDA graph."""
     driver = bindings()
     mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
     before = done(driver.cuThreadExchangeStreamCaptureMode(mode))

@@ -18,7 +18,8 @@ LEGACY = 1
 
 
 class Facts(NamedTuple):
-    """What a call must know of an array besides its address; the key by which an earlier equal call is looked up.
+    """What a call must know about an array besides its address.  The facts of all arrays are the key by which a call
+    finds the prepared launches of an earlier call.
 
     type: the library's type of elements.  contiguous: whether the array is in C order.  device: the number of the GPU;
     `HOST`; or `NOWHERE` for an array without elements, because its address may lie in no memory of a GPU.

@@ -1,8 +1,8 @@
 """Merges of arrays whose lengths change in each call, such as the sorted parts that several GPUs exchange.
 
-`Merger` checks and prepares each pair of lengths anew.  For a few million keys, this takes the host longer than the
-merge takes the GPU.  `Merges` instead keeps the launches, and stores the lengths and addresses of each call in their
-arguments.
+`Merger` checks the arrays and prepares the launches for each new pair of lengths.  For a few million keys, this takes
+the host longer than the merge takes the GPU.  `Merges` instead reuses the launches of earlier calls: it overwrites the
+lengths and addresses in their arguments.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels that sort floats in the numeric order of numpy and PyTorch: their definitions replace NaNs and zeros.
+"""Kernels that sort floats in the numeric order of numpy and PyTorch: as they load keys, they replace NaNs and zeros.
 
 The kernels' own order is IEEE 754 totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.  In numeric order, all NaNs are
 equal and greatest.  With values, -0 also equals +0, so that the values of zeros keep their order.  Without values, the

@@ -1,6 +1,8 @@
-"""Stand-ins for GPUs, with a driver that does nothing: collect the kernels' texts for any architecture without a GPU.
+"""Simulated GPUs, whose driver does nothing: collect the kernel texts for any GPU architecture on a machine without a
+GPU.
 
-Sorts are prepared as usual, while `hsgen.cuda.compiler.collecting` collects the texts.  Nothing is loaded or launched.
+Sorts are prepared as on a GPU, while `hsgen.cuda.compiler.collecting` collects the texts.  Nothing is compiled, loaded
+or launched.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ _used = _FIRST
 
 
 def gpu(arch: str) -> Host:
-    """Return the `Host` of a stand-in for a GPU of the architecture `arch`, such as "sm_90".
+    """Return the description (`Host`) of a simulated GPU of the architecture `arch`, such as "sm_90".
 
     Raises:
         Usage: there is no such architecture.
@@ -106,7 +108,9 @@ class Driver:
 
 @contextmanager
 def devices(hosts: Sequence[Host]) -> Iterator[range]:
-    """In the block, replace the driver by a stand-in with these GPUs; yield their numbers, which are new."""
+    """In the block, replace the driver by one that simulates these GPUs; yield the GPUs' numbers, which no earlier GPU
+    had.
+    """
     global _used
     known: tuple[Callable[..., Any], ...] = (driver.hosts, driver.device, driver._handle)
     numbers = range(_used, _used + len(hosts))

@@ -14,7 +14,8 @@ from hsgen.runners.named import NamedCalls
 
 
 class Operation(Runner):
-    """An operation without a class here, such as one that you add (docs/internals/add-an-operation.md), on one GPU.
+    """An operation on one GPU for which `hsgen.cuda` has no class, such as one that you add
+    (docs/internals/add-an-operation.md).
 
     Args:
         name, value: as in `hsgen.opencl.Operation`.

@@ -1,7 +1,8 @@
-"""Sorts of rows with the results of torch.sort: in numeric order, with 64-bit indices that count within the row.
+"""Sorts of the rows of an array with the results of torch.sort: numeric order, and 64-bit indices that count within the
+row.
 
-An `Order` has the launches for one number of rows, one length and one key type.  A call only stores addresses in the
-arguments of these launches, and launches them.
+An `Order` has the kernel launches for one number of rows, one row length and one key type.  A call only stores
+addresses in the arguments of these launches, and launches them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _runners: dict[tuple[Shape, str, bool], Runner] = {}
 
 
 def runner(shape: Shape, value: str, *, single: bool) -> Runner:
-    """Return the sorter for a shape's GPU, key type and order, with values of the kind `value`.
+    """Return the sorter for the GPU, key type and order of `shape`; `value` is its kind of values, such as "index64".
 
     single: whether to return a `Sorter`, not a `SegmentedSorter`.
     """
@@ -58,10 +59,12 @@ def runner(shape: Shape, value: str, *, single: bool) -> Runner:
 
 
 class Order:
-    """The launches that sort the rows of a `Shape` by a method of `hsgen.cuda.choices`, for arrays at any address.
+    """The kernel launches that sort the rows that a `Shape` describes, by a method of `hsgen.cuda.choices`.  Each call
+    passes its arrays' addresses.
 
-    A sort may leave 32-bit indices, indices that count within the whole array, or replaced NaNs and zeros.  The
-    *completing launch* (`hsgen.cuda.finish`) mends these.  `scratch` is the size of a call's scratch memory in bytes.
+    A sort may store 32-bit indices, indices that count within the whole array, or replaced NaNs and zeros.  After such
+    a sort, the *completing launch* (`hsgen.cuda.finish`) stores 64-bit indices within rows and the original bits.
+    `scratch` is the size of a call's scratch memory in bytes.
     """
 
     def __init__(self, shape: Shape, method: str) -> None:
@@ -90,9 +93,9 @@ class Order:
     def _launches(self, n: int, value: str) -> Prepared:
         """Return the launches that sort `n` keys, without the completing launch.
 
-        The last pass of a sort by `Argsorts.widened` may itself do the work of the completing launch.  A word of
-        scratch memory tells whether it has; this function stores the word's offset in `_turn`.  The completing launch
-        then runs after the sort of each row, and reads the word first.
+        The last pass of a sort by `Argsorts.widened` may itself do the work of the completing launch.  A word in
+        scratch memory tells whether the pass has done it; `_turn` receives the offset of this word.  The completing
+        launch then runs after the sort of each row, and reads the word first.
         """
         sorter, options = self._sorter(value), self._options(value)
         if value == "index" and isinstance(sorter, Sorter):
@@ -108,7 +111,7 @@ class Order:
         return runner(self.shape, value, single=self.method in (WHOLE, EACH))
 
     def _options(self, value: str) -> Options:
-        """Return the options of the sorter's calls: whether keys are written, and the number of rows."""
+        """Return the options of the sorter's calls, which state whether keys are written, and the number of rows."""
         options = self._sorter(value).options(discard=not self.shape.keys)
         return options if self.method in (WHOLE, EACH) else replace(options, segment_count=self.shape.rows, rows=True)
 
@@ -142,7 +145,8 @@ class Order:
         )
 
     def _finish_of(self) -> tuple[str, bool]:
-        """Return what the completing launch must do: for which float type it restores bits, and whether it widens.
+        """Return what the completing launch must do: the float type whose zeros and NaNs it restores, and whether it
+        widens indices.
 
         The type is "" if the bits of keys need no change.  With ("", False), there is no completing launch.
         """
@@ -153,7 +157,7 @@ class Order:
         return key, self._index_bytes == 4 or (shape.rows > 1 and self.method != EACH)
 
     def _finishing(self, key: str, *, widen: bool) -> Finish:
-        """Return the completing launch for the result of `_finish_of`."""
+        """Return the completing launch; `key` and `widen` are the result of `_finish_of`."""
         shape, in_row = self.shape, self.method == EACH
         n = shape.n if self._turn is None else shape.length
         return Finish(self.gpu, key, n, shape.length, index_bytes=self._index_bytes, widen=widen, in_row=in_row)
@@ -196,7 +200,7 @@ class Order:
         finish: Callable[..., None] | None,
         stream: int,
     ) -> None:
-        """Call `sort` with the addresses of all rows, or in the method `EACH` with those of each row in turn.
+        """Call `sort` once for all rows, or in the method `EACH` once for each row, with the addresses of the arrays.
 
         If `_turn` is set, call `finish` after each `sort`, otherwise once at the end.
 
@@ -223,7 +227,8 @@ _KEPT = 256
 
 
 def order(shape: Shape, method: str = "") -> Order | None:
-    """Return the prepared sort of rows by `method`, by default that of `choice`; None if `choice` prefers the library.
+    """Return the `Order` for `shape` by `method`, by default the method that `choice` returns.  The result is None if
+    `choice` prefers the array library's own sort.
 
     Raises:
         Usage: no target sorts such keys.

@@ -51,7 +51,7 @@ class Packer(Packing):
     def __call__(self, columns: Sequence[Column], words: int, n: int, stream: int) -> None:
         """Enqueue the kernel that stores one packed word for each of `n` rows at the address `words`.
 
-        columns: all key columns; the kernel reads those of this pack.
+        columns: all key columns of the table; the kernel reads only those that it packs.
 
         Raises:
             Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.

@@ -1,7 +1,7 @@
-"""Prepared calls: the driver calls that launch a plan's kernels for one count and one set of options.
+"""Prepared calls: the driver calls that launch all kernels of a sort for one number of keys and one set of options.
 
-The arguments of all launches are in one array of 64-bit slots, and the driver gets pointers to the slots.  A call
-stores the addresses of its arrays in the slots, then launches.  The driver copies the arguments before a launch
+The kernel arguments of all launches are in one array of 64-bit slots, and the driver gets pointers to these slots.  A
+call stores the addresses of its arrays in the slots, then launches.  The driver copies the arguments before a launch
 returns, so the next call may overwrite them at once.
 """
 
@@ -47,12 +47,13 @@ class Arguments:
 
 
 class Prepared:
-    """The launches of calls with one count and one set of options; `scratch` is the size of scratch memory in bytes.
+    """The kernel launches of calls with one number of items and one set of options; `scratch` is the size of scratch
+    memory in bytes.
 
     in_place: whether the output replaces the input.
-    plan: a plan in place of the sort's own plan.  If `plan.scratch` has no rules, the launches use no scratch memory,
-    not even for the keys that an argsort discards.  Otherwise, scratch memory has the size that the sort's own plan
-    states.
+    plan: the list of kernel launches and scratch regions to use in place of the sort's own plan.  If `plan.scratch` has
+    no rules, the launches use no scratch memory, not even for the keys that an argsort discards.  Otherwise, scratch
+    memory has the size that the sort's own plan states.
     """
 
     def __init__(self, kernels: Kernels, n: int, options: Options, *, in_place: bool, plan: Plan | None = None) -> None:
@@ -83,7 +84,9 @@ class Prepared:
         return [*(0 for _ in launch.step.bindings), n, launch.argument, *numbers(sort, launch.step, options)]
 
     def _place(self, sort: Sort, steps: Sequence[Launch], n: int, options: Options) -> None:
-        """List the slots that take addresses: for each slot, the role of the array, and the offset to add in bytes."""
+        """List the slots that hold addresses in `_patches`: for each slot, the role of the array (`ROLES`), and the
+        byte offset that a call adds to its address.
+        """
         at = 0
         for launch in steps:
             for i, binding in enumerate(launch.step.bindings):
@@ -91,7 +94,7 @@ class Prepared:
             at += len(self._row(sort, launch, n, options))
 
     def run(self, bases: list[int], stream: int) -> None:
-        """Launch on a stream; bases: the addresses of the arrays, in the order of `ROLES`.
+        """Launch all kernels on a stream; bases: the addresses of the arrays, in the order of `ROLES`.
 
         Raises:
             Wrong: the driver refuses a launch.
@@ -138,11 +141,13 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverLaunch:
-    """A launch of a kernel on a stream that is not chosen yet; `__call__` returns the driver call for a stream.
+    """A launch of a kernel for which no stream is chosen yet; `__call__` returns the driver call that launches it on a
+    stream.
 
     where: the kernel's function, the numbers of blocks and of threads in three dimensions, and the bytes of shared
     memory.  at: the address of the pointers to the arguments.  cooperative: whether all blocks must run at once.
-    early: whether the driver may start the kernel before earlier kernels end; the kernel itself waits for these.
+    early: whether the driver may start the kernel before earlier kernels in the stream end; the kernel then waits for
+    them itself.
     """
 
     where: tuple[Any, ...]
@@ -170,7 +175,7 @@ class Recorded:
 
 
 def launch_of(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> DriverLaunch:
-    """Return the launch of a step of a plan, whose kernel is loaded as `one`.
+    """Return the driver launch for `launch`, a launch in a sort's plan; `one` is its loaded kernel.
 
     at: the address of the pointers to the launch's arguments.
 

@@ -1,7 +1,7 @@
 """The base class of `Sorter`, `Merger` and the other classes of `hsgen.cuda`.
 
-A call is checked in full, and its launches are prepared, only if no earlier call had the same shapes, types and
-numbers.
+The first call with given array shapes, element types and numbers is checked in full, and its kernel launches are
+prepared.  Later equal calls reuse these launches.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ Views = Sequence[tuple[int, Facts] | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """A call after all checks; a later call with equal `Facts` and numbers reuses it with its own addresses.
+    """A call that has passed all checks.  A later call with equal `Facts` and numbers reuses its launches with other
+    addresses.
 
     prepared: the launches.  places: pairs (role, i): array i of the call has this role, an index in `ROLES`.
     apart: tuples (i, j, a, b): the first `a` bytes of array i must not overlap the first `b` bytes of array j.
@@ -44,7 +45,9 @@ class Checked:
 
 
 class Runner(runners.Runner):
-    """An operation on one GPU.  Calls from several threads, and on several streams, may run at once."""
+    """The base class of an operation on one GPU, such as a sort.  Several threads may call an object at once, on
+    several streams.
+    """
 
     _internal: tuple[str, ...] = ()  # roles whose arrays the runner owns; callers pass the arrays of all other roles
 
@@ -122,7 +125,9 @@ class Runner(runners.Runner):
         """Enqueue a subclass's work after the launches, before the scratch memory is freed."""
 
     def _call(self, arrays: Sequence[Any], views: Views, pointers: list[int], numbers: runners.Numbers) -> Checked:
-        """Return the checked and prepared call; if an earlier call was equal, check only for overlaps of arrays."""
+        """Return the call after all checks, with its prepared launches.  If an earlier call was equal, only overlaps of
+        arrays are checked.
+        """
         key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], numbers)
         call = self._known.get(key)
         if call is not None:
@@ -162,7 +167,8 @@ class Runner(runners.Runner):
         return Checked(prepared=ready, n=n, options=options, places=places, apart=apart)
 
     def prepared(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """Return the launches of calls for `n` items with these options, from a cache of 256; arrays are not checked.
+        """Return the prepared launches for calls with `n` items and these options; a cache keeps 256 of them.  No array
+        is needed.
 
         Raises:
             Usage: n exceeds `max_n`.
@@ -178,7 +184,7 @@ class Runner(runners.Runner):
         return known
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """Return newly prepared launches of calls for `n` items with these options."""
+        """Prepare and return the launches for calls with `n` items and these options."""
         return Prepared(self._kernels, n, options, in_place=in_place)
 
     def options(self, *, discard: bool = False, end_bit: int | None = None) -> Options:

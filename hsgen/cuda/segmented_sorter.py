@@ -99,10 +99,11 @@ class SegmentedSorter(Runner):
             self._pending = now
 
     def _prepare(self, n: int, options: Options, *, in_place: bool) -> Prepared:
-        """Return new launches of calls for `n` items with these options.
+        """Prepare and return the launches for calls with `n` keys and these options.
 
-        Rows of equal length that fit a work-group are sorted by a single launch.  Longer rows of equal length take the
-        launches of a segmented sort, except those that have no work for this length.
+        Rows of equal length that fit a work-group are sorted by a single launch.  Longer rows of equal length are
+        sorted by the launches of a segmented sort.  Launches that would have no work for rows of this length are left
+        out.
         """
         if short := self.short_rows(n, options, in_place=in_place):
             return short

@@ -1,4 +1,4 @@
-"""The launches that a `Selection` adds before and after a selection; their kernels are in
+"""The launches that a `Selection` adds before and after the top-k kernels; the added kernels are in
 ``templates/apis/cuda/python``.
 
 ``bounds`` computes the start and the length of each row.  ``masked`` copies rows, and replaces keys beyond a row's
@@ -33,7 +33,7 @@ _BLOCKS = 32
 
 
 def fill(key: str, *, largest: bool) -> int:
-    """Return the bits of the key that is last in the order of a selection.
+    """Return the bits of the key that is last in the order of a selection, by which missing keys are filled.
 
     If `largest`, this is the least number (-infinity), else the greatest number (NaN).
     """
@@ -46,7 +46,7 @@ def fill(key: str, *, largest: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A variant of the kernels.
+    """A variant of the kernels `masked` and `selected`.
 
     key: the key type.  largest: whether the greatest keys are selected.  entry: the bytes of an entry of the look-up
     table.

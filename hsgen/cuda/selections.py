@@ -1,7 +1,7 @@
 """Selections of the first k keys of rows with the results of torch.topk: in numeric order, with 64-bit indices.
 
-A `Selection` has the launches for one number of rows, one length, one k and one key type.  A call only stores addresses
-in the arguments of these launches, and launches them.
+A `Selection` has the kernel launches for one number of rows, one row length, one k and one key type.  A call only
+stores addresses in the arguments of these launches, and launches them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _lock = RLock()
 
 
 class Selector(TopK):
-    """A `TopK` in numeric order with 64-bit indices; a `Take` states its key type, order and GPU."""
+    """A `TopK` in numeric order with 64-bit indices, for the key type, order and GPU that a `Take` states."""
 
     def __init__(self, take: Take) -> None:
         order = "descending" if take.largest else "ascending"
@@ -60,7 +60,9 @@ _selectors: dict[Take, Selector] = {}
 
 
 def selector(take: Take) -> Selector:
-    """Return the selector for a `Take`; all with the same key type, order, GPU and `numbers` share a selector."""
+    """Return the selector for a `Take`.  All `Take` objects with the same key type, order, GPU and `numbers` share one
+    selector.
+    """
     alike = replace(take, rows=0, length=0, k=0, sorted=False, entry=4)
     known = _selectors.get(alike)
     if known is not None:
@@ -83,9 +85,10 @@ def sorts_after(take: Take) -> bool:
 
 
 class _Select:
-    """The launches of a selection; one call of a selector supports up to 2^30 keys, which are `turn` rows.
+    """The launches of a selection from any number of rows.
 
-    For more rows, the launches consist of several *turns*, each for the next `turn` rows.
+    A call of a selector takes at most 2^30 keys, and so at most `turn` rows.  More rows are divided into *turns*: one
+    call selects from the first `turn` rows, another from the next, and so on.
     """
 
     def __init__(self, take: Take) -> None:
@@ -98,7 +101,7 @@ class _Select:
         self.scratch = max(x.scratch for x in prepared.values())
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, numbers: Mapping[str, int]) -> None:
-        """Launch on a stream with the addresses of the arrays.
+        """Launch all turns on a stream; the first arguments are the addresses of the arrays.
 
         numbers: the addresses of the arrays "lengths" and "starts".  The starts of a turn's rows count from the first
         key of the turn.
@@ -233,7 +236,8 @@ _KEPT = 256
 
 
 def selection(take: Take, method: str = "") -> Selection | None:
-    """Return the prepared selection by `method`, by default that of `choice`; None if `choice` prefers the library.
+    """Return the `Selection` for a `Take` by `method`, by default the method that `choice` returns.  The result is None
+    if `choice` prefers the array library's own function.
 
     Raises:
         Usage: no target selects from such keys.

@@ -1,6 +1,6 @@
-"""The launches by which a rank of a distributed sort counts its keys below probes, to find the splitters.
+"""The launches by which a rank (a process) of a distributed sort counts its keys below probes, to find the splitters.
 
-Splitters are the keys at the boundaries between the parts that ranks receive.
+Splitters are the keys at the boundaries between the parts that ranks receive.  Probes are candidates for splitters.
 ``templates/apis/cuda/python/splitters.cu`` describes the search.
 """
 

@@ -96,7 +96,9 @@ class Kept:
             self.sweep()
 
     def sweep(self) -> None:
-        """Release objects, oldest first, until a stream has not yet executed the work that `hold` saw enqueued."""
+        """Release kept objects, oldest first; stop at the first objects whose stream has not yet executed the work
+        before `hold`.
+        """
         driver = bindings()
         with self._lock:
             while self._held:

@@ -1,4 +1,6 @@
-"""Descriptions of a sort or a selection of rows.  The module imports little, so that importing it is fast."""
+"""The classes `Shape` and `Take`, which describe a sort and a selection of rows.  The module imports little, so that
+importing it is fast.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rules that choose a method for `hsgen.torch.topk` and its like, which select the first k keys of rows.
+"""The rules that choose how `hsgen.torch.topk` and `hsgen.cupy.topk` select the first k keys of rows.
 
 A rule names a method for a range of the number of rows, a range of lengths and a range of k.  `SORTED_SHARE` is an
 estimate, not a measurement.  `LONGEST` is the limit of a selection.
@@ -28,7 +28,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A method for ranges of the number of rows, of lengths and of k; both limits are included.
+    """A rule: the method for ranges of the number of rows, the row length and k; both limits of a range are included.
 
     share: the rule fits only if k * share >= length; with 0, it fits any k.
     sorts: whether the rule fits only selections that a sort must follow.

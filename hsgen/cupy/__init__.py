@@ -1,4 +1,4 @@
-"""Functions for CuPy that run hsgen's sorts: `sort` and `argsort` like those of cupy, and `topk`.
+"""Functions for CuPy arrays that run hsgen's sorts: `sort` and `argsort`, which replace those of cupy, and `topk`.
 
 See docs/guides/python-nvidia.md.
 """

@@ -1,4 +1,6 @@
-"""The functions for arrays of CuPy; `hsgen.cuda.choices` decides between CuPy's own sort and a sort of hsgen."""
+"""The public functions of `hsgen.cupy`.  The rules in `hsgen.cuda.choices` decide whether CuPy or hsgen sorts an
+array.
+"""
 
 from __future__ import annotations
 
@@ -144,7 +146,8 @@ def topk_method(
     table: Any = None,
     **numbers: Unpack[RowNumbers],
 ) -> str:
-    """Return by which method `topk` selects from an array: "hsgen: " and its steps, or "none" for an empty result.
+    """Return how `topk` selects from an array, as text: "hsgen: " and the steps that it runs, or "none" for an empty
+    result.
 
     The steps are "select" (a selection), "select, sort" (a sort of the selected elements follows) or "sort" (a sort of
     all rows).
@@ -157,9 +160,9 @@ def topk_method(
 def _selection(
     a: Any, k: int, axis: int | None, *, largest: bool, sorted: bool, numbers: Mapping[str, Any]
 ) -> tuple[Selection | None, Any, int, int]:
-    """Check a selection; return its prepared launches, the array, k, and the axis as a number from 0 up.
+    """Check the arguments of a selection; return its `Selection`, the array, k, and the axis as a number from 0 up.
 
-    The launches are None if the result has no elements.
+    The `Selection`, which has the kernel launches, is None if the result has no elements.
     """
     _check(a, None)
     a, axis = _flat(a, axis)
@@ -188,7 +191,7 @@ def _selection(
 
 
 def method(a: Any, axis: int = -1) -> str:
-    """Return by which method `sort` sorts an array: "cupy.sort", or "hsgen: " and a method in `hsgen.cuda.choices`."""
+    """Return how `sort` sorts an array, as text: "cupy.sort", or "hsgen: " and a method in `hsgen.cuda.choices`."""
     ready = _order(*_flat(a, axis), keys=True)
     return f"hsgen: {ready.method}" if ready else "cupy.sort"
 
@@ -241,7 +244,9 @@ def _captured() -> bool:
 
 
 def _order_now(a: Any, axis: int, *, keys: bool) -> Order | None:
-    """Return the prepared sort of an array; None if CuPy's own sort must run, as while a thread prepares hsgen's."""
+    """Return the kernel launches that sort an array; None if CuPy's own sort must run, for example while a thread still
+    compiles the kernels.
+    """
     shape = _shape(a, axis, keys=keys)
     if shape is None or not background.enabled() or not choice(shape.key, shape.rows, shape.length) or _captured():
         return _prepared(shape)
@@ -258,7 +263,7 @@ def _prepared(shape: Shape | None) -> Order | None:
 
 
 def _shape(a: Any, axis: int, *, keys: bool) -> Shape | None:
-    """Return the `Shape` of a sort of an array along an axis; None if hsgen does not sort the array.
+    """Return the `Shape` that describes the sort of `a` along an axis; None if hsgen does not sort the array.
 
     hsgen sorts arrays of a type in `_KEYS`, in native byte order, whose rows have at least two elements.
     """
@@ -279,7 +284,7 @@ def _back(rows: Any, axis: int) -> Any:
 
 
 def _launch(ready: Order | Selection, rows: Any, out: int, indices: int, *numbers: Mapping[str, int]) -> None:
-    """Run a prepared sort or selection on the current stream, with scratch memory of CuPy's pool.
+    """Run the launches `ready` of a sort or selection on the current stream; scratch memory comes from CuPy's pool.
 
     out, indices: addresses of the results.  numbers: none, or the `numbers` of `Selection.run`.
     """

@@ -18,7 +18,7 @@ from hsgen.distributed.chunks import Chunks
 
 
 class Sorted(NamedTuple):
-    """Keys and their indices in the whole array, as Dask arrays."""
+    """The result of a sort or selection: keys and their indices in the whole array, as Dask arrays."""
 
     keys: Any
     indices: Any

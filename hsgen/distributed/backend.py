@@ -1,6 +1,7 @@
-"""What differs between numpy arrays and PyTorch tensors: checks of arguments, conversions, and the rank of a call.
+"""The class `Backend`, through which the functions of `hsgen.distributed` handle numpy arrays and PyTorch tensors
+alike.
 
-The functions of `hsgen.distributed` use a `Backend` for this.
+A `Backend` checks arguments, converts arrays, and knows the rank of the process group that calls.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ KEYS = {t.element: t.name for t in TYPES.values()}
 
 
 class Backend(ABC):
-    """The checks and conversions for arrays of one library; `comm` is this rank, which exchanges such arrays."""
+    """The checks and conversions for arrays of one library; `comm` is the communicator of this rank, which exchanges
+    arrays of this library.
+    """
 
     def __init__(self, comm: Communicator) -> None:
         self.comm = comm
@@ -52,7 +55,9 @@ class Backend(ABC):
 
     @abstractmethod
     def device_of(self, keys: Any) -> str:
-        """Return the kind of an array's device, such as "cpu"; ranks compare it, because it must be equal on all."""
+        """Return the kind of an array's device, such as "cpu"; the kind must be equal on all ranks, so ranks compare
+        it.
+        """
 
     @abstractmethod
     def local(self, keys: Any, *, descending: bool) -> Local:
@@ -60,23 +65,27 @@ class Backend(ABC):
 
     @abstractmethod
     def array(self, x: Any) -> Any:
-        """Return keys or values as an array that a `Local` takes."""
+        """Convert keys or values to an array that the methods of `Local` accept."""
 
     @abstractmethod
     def keys(self, local: Local, keys: Any, like: Any) -> Any:
-        """Convert the keys of a run of `local` to an array of the library with the element type of `like`."""
+        """Convert `keys`, sorted keys of a `Run` that `local` has returned, to an array of the library with the element
+        type of `like`.
+        """
 
     @abstractmethod
     def values(self, column: Any, like: Any) -> Any:
-        """Convert a column of sorted values to an array of the library with the element type of `like`."""
+        """Convert the sorted values, a column of a `Run`, to an array of the library with the element type of
+        `like`.
+        """
 
     @abstractmethod
     def index(self, column: Any, total: int) -> Any:
-        """Convert a column of global indices, or of counts, to int64; all of them are less than `total`."""
+        """Convert global indices or counts, a column of a `Run`, to int64; all of them are less than `total`."""
 
     @abstractmethod
     def reduced(self, column: Any) -> Any:
-        """Convert a column of reduced values to an array of the library."""
+        """Convert reduced values, a column of a `Run`, to an array of the library."""
 
 
 def check_length(values: Any, n: int) -> None:

@@ -20,7 +20,8 @@ from hsgen.distributed.numpy_local import NumpyLocal
 
 _PROBES = 1024  # probes in a round of the search for cuts, for all boundaries together
 OnEach = Callable[..., Sequence[Any]]
-"""A function that calls `method(run, *arguments)` for each sorted chunk; its arguments are `method, *arguments`.
+"""A function of the scheduler, called as `on_each(method, *arguments)`: it runs `method(run, *arguments)` for the `Run`
+of each sorted chunk.
 
 The function returns the results in the order of chunks.
 """
@@ -30,8 +31,9 @@ class Chunks:
     """The tasks that sort an array of one dimension, which is stored in chunks.
 
     Call `sort` for each chunk, then `cuts` once.  For each part of the result, call `piece` for each chunk, then
-    `merge`.  A `Run` has *ordered keys*: unsigned numbers in the order of the sort.  `keys` converts them back.  Sorts
-    are stable; NaNs are equal and greatest.  A `Chunks` object is small, because every task receives a copy.
+    `merge`.  The methods pass sorted keys as a `Run`.  A `Run` has *ordered keys*: unsigned numbers, whose numerical
+    order is the order of the sort.  The method `keys` converts them back.  Sorts are stable; NaNs are equal and
+    greatest.  A `Chunks` object is small, because every task receives a copy.
 
     Args:
         dtype: the numpy type of the keys.
@@ -65,8 +67,8 @@ class Chunks:
     def cuts(self, on_each: OnEach) -> NDArray[np.int64]:
         """Return the indices at which each sorted chunk is cut into pieces, shape (chunks, parts + 1).
 
-        Piece p of chunk c begins at index [c, p] and ends before [c, p + 1].  The search calls `on_each` in three to
-        seven rounds, which count the keys of chunks below probes.
+        Piece p of chunk c begins at index [c, p] and ends before [c, p + 1].  The search has three to seven rounds.  In
+        each, `on_each` lets workers count how many keys of each chunk are less than some probes.
         """
         if not self.sizes:
             return np.zeros((0, 1), np.int64)
@@ -79,7 +81,7 @@ class Chunks:
         return self._local.ends(run)
 
     def below(self, run: Run, probes: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Return how many keys of a sorted chunk are less than each probe, an ordered key."""
+        """Return for each of `probes`, which are ordered keys, how many keys of a sorted chunk are less."""
         return self._local.below(run, probes)
 
     def piece(self, run: Run, begin: int, end: int) -> Run:

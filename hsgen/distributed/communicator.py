@@ -1,5 +1,5 @@
-"""Communication between ranks: the operations that a process group must have; and functions that let all ranks raise
-an error if one rank has an error.
+"""Communication between ranks, the members of a process group: the methods that a process group must have, and
+functions by which all ranks raise an error if one rank has an error.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Communicator(ABC):
 
     @abstractmethod
     def gather(self, words: Any) -> Words:
-        """Return the words of every rank, shape (size, len(words)); all ranks pass the same number of words.
+        """Gather `words`, the 64-bit numbers of this rank, from all ranks; return them, shape (size, len(words)).  All
+        ranks pass the same number of words.
 
         words: an array of numpy, or of the library of the shards.  With an array of numpy, the call does not wait for
         work that is enqueued on the device.
@@ -111,7 +112,8 @@ def raise_together(comm: Communicator, error: Exception | None) -> None:
 def compare_later(
     comm: Communicator, error: Exception | None, words: Sequence[int], facts: Mapping[str, str]
 ) -> Callable[[], Words]:
-    """Start to gather the words of all ranks, and to check that `facts` are the same on all ranks.
+    """Start to gather the `words` of all ranks, and to check that `facts`, such as the key type, are equal on all
+    ranks.
 
     Return a function that waits for the end of both, and returns the words of every rank.  Together with the words,
     ranks exchange a digest of their facts.  Only if digests differ, ranks exchange the facts, for the message.
@@ -136,7 +138,7 @@ def compare_later(
 
 
 def _difference(texts: Sequence[Sequence[str]]) -> str:
-    """Return a message about the first fact that differs between ranks."""
+    """Return a message that names the first of the facts that is not equal on all ranks."""
     all_facts = [dict(zip(x[::2], x[1::2], strict=False)) for x in texts]
     for name in dict.fromkeys(name for facts in all_facts for name in facts):
         values = [facts.get(name, "absent") for facts in all_facts]

@@ -1,7 +1,8 @@
-"""The sorts, counts and merges of a rank whose tensors are on a GPU, by the kernels of `hsgen.cuda`.
+"""What a rank with tensors on a GPU does by itself: it sorts, counts and merges keys by the kernels of `hsgen.cuda`.
 
-The keys of a run keep their type.  The sort gives all NaNs the same bits and, with values, both zeros the same bits.
-Sorted floats are therefore also in the order of their bits after the key transform, which merges and counts compare.
+The keys of a `Run` keep their type.  The sort gives all NaNs the same bits and, with values, both zeros the same bits.
+Merges and counts compare the transformed bits of keys (docs/reference/semantics.md).  Because equal floats have equal
+bits, sorted floats are also in the order of these bits.
 """
 
 from __future__ import annotations
@@ -26,17 +27,23 @@ from hsgen.distributed.torch_group import on
 MERGED = 16
 """The greatest number of runs that `merge` merges, two at a time; the keys of more runs are sorted instead."""
 SORTED = 1 << 23
-"""Up to this number of received keys, `merge` sorts them: the launches of several merges would take longer."""
+"""Up to this number of received keys, `merge` sorts all of them instead of merging, because the launches of several
+merges would take longer.
+"""
 OVERLAPPED = 3 << 26
-"""If every part has at least this number of keys, the exchange overlaps with merges."""
+"""If the part that each rank receives has at least this number of keys, the exchange between ranks overlaps with
+merges.
+"""
 CHUNKS = 4
-"""The number of chunks in which an exchange that overlaps with merges transfers a part."""
+"""The number of chunks into which an exchange divides a part, if it overlaps with merges."""
 COUNTS = 1 << 20
 """The number of counts that a GPU receives from all ranks in a round of a search for splitters: 8 MiB."""
 _ITEMS = {4: torch.int32, 8: torch.int64, 16: torch.complex128}
 """The tensor type in which a kernel moves a value, by the size of a value in bytes."""
 _MERGED = (("source", "other", "destination"), ("values", "other_values", "values_out"))
-"""The roles of the first input, the second input and the result of a merge; first for keys, then for values."""
+"""The roles (`ROLES`) of the first input, the second input and the result of a merge: a tuple for keys, then one for
+values.
+"""
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
@@ -62,12 +69,14 @@ def _splitter_counts(key: str, descending: bool, device: int) -> SplitterCounts:
 
 @lru_cache(maxsize=64)
 def _placed(places: tuple[int, ...], device: torch.device, stream: int) -> torch.Tensor:
-    """Return the global indices of boundaries as a tensor on a device; calls with equal arguments share the tensor."""
+    """Return `places`, the global indices of boundaries between parts, as a tensor on a device; calls with equal
+    arguments share the tensor.
+    """
     return on(np.array(places, np.int64), device)
 
 
 class CudaSearch(Search):
-    """A search for splitters whose counts stay on the GPU; the host waits only in `ends`."""
+    """A search for splitters whose counts stay in GPU memory; the host waits for the GPU only in `ends`."""
 
     local: CudaLocal
 
@@ -111,7 +120,7 @@ class CudaSearch(Search):
 
 
 def widened(index: torch.Tensor, total: int) -> torch.Tensor:
-    """Convert indices to int64; int32 indices, all less than `total`, are read as unsigned numbers."""
+    """Convert indices, all less than `total`, to int64; the bits of int32 indices are read as unsigned numbers."""
     if index.dtype == torch.int64:
         return index
     wide = index.to(torch.int64)
@@ -135,13 +144,13 @@ def items(values: torch.Tensor) -> torch.Tensor | None:
 
 
 def _moved(run: Run) -> list[torch.Tensor]:
-    """Return the keys of a run, and views of its columns in types that kernels move."""
+    """Return the keys of a run, and its columns as views in tensor types that kernels can move (`_ITEMS`)."""
     columns = [items(x) for x in run.columns]
     return [run.keys, *(x for x in columns if x is not None)]
 
 
 def restored(moved: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
-    """Return the items that a kernel has moved, in the element type and the shape of an item of `like`."""
+    """Return `moved`, items that a kernel has moved, as a tensor with the element type and the item shape of `like`."""
     return moved.view(like.dtype).reshape(-1, *like.shape[1:])
 
 
@@ -162,7 +171,9 @@ class CudaLocal(Local):
         return kind(self.key, value, self._order, number)
 
     def sort(self, keys: Any, values: Any, *, zeros: bool = False, overwrite: bool = False) -> Run:
-        """See `Local`; values of a size that kernels do not move are gathered after the sort, by its indices."""
+        """See `Local`.  If kernels cannot move values of this size, the sort returns indices, by which the values are
+        then gathered.
+        """
         keys = self._typed(keys)
         if values is None:
             return Run(self._sorted(keys + 0.0 if zeros and self.kind == 2 else keys, overwrite=overwrite))

@@ -160,7 +160,9 @@ def _shard(
     memory: Any,
     facts: dict[str, str] | None = None,
 ) -> Shard:
-    """Check the arguments of this rank; return them as a `Shard`, with the facts that must be equal on every rank."""
+    """Check the arguments of this rank; return them as a `Shard`, with those arguments that must be equal on every
+    rank.
+    """
     if memory not in _MEMORY:
         raise Usage(f"memory {memory}: unknown; give {' or '.join(_MEMORY)}")
     if index and values is not None:

@@ -43,7 +43,8 @@ def group_by(comm: Communicator, of: Agreed, reduction: str) -> Run:
 def reduced(local: Local, run: Run, reduction: str, *, counted: bool) -> Run:
     """Return the distinct keys of a run in order, with their counts and reduced values as columns.
 
-    counted: whether the run consists of groups, whose counts are its first column; these counts are then added up.
+    counted: whether the first column of the run has counts of keys that were grouped before; the counts of equal keys
+    are then added up.
     """
     groups = local.groups(run)
     counts, starts = groups.columns

@@ -16,7 +16,7 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.distributed.communicator import Span
 
 NARROW = 1 << 32
-"""From this number of keys of all ranks on, global indices have 64 bits on GPUs; below it, 32 bits."""
+"""If all ranks together have at least this number of keys, GPUs use global indices of 64 bits, otherwise of 32 bits."""
 _LEAST = 4  # least number of bits of a digit, which a round determines
 
 REDUCTIONS = ("sum", "min", "max")
@@ -27,7 +27,7 @@ REDUCTIONS = ("sum", "min", "max")
 class Run:
     """Sorted keys on one rank, and columns: arrays with an item for each key, such as its value or its index.
 
-    The `Local` that returns a run determines the type of its keys, which may be transformed.
+    The keys of a run may be transformed.  The subclass of `Local` that returns the run states their type.
     """
 
     keys: Any
@@ -52,8 +52,9 @@ def digits(bits: int, boundaries: int, counts: int) -> list[tuple[int, int]]:
     """Split keys of `bits` bits into digits; return the shift and the number of bits of each digit, highest first.
 
     Each round of a search for splitters determines one digit of the key at every boundary.  For a digit of d bits, a
-    rank computes 2^d + 1 counts for each boundary.  Digits are chosen so that these are about `counts` counts at most
-    for all boundaries together.  With very many boundaries, they are more, because a digit has at least 4 bits.
+    rank computes 2^d + 1 counts for each boundary.  The digits are as wide as possible such that a rank computes about
+    `counts` counts per round at most, for all boundaries together.  If there are very many boundaries, a rank computes
+    more counts, because a digit has at least 4 bits.
     """
     most = max((counts // boundaries).bit_length() - 1, _LEAST)
     rounds = -(-bits // most)
@@ -69,7 +70,7 @@ class Local(ABC):
     """
 
     most_counts = 1 << 12
-    """The argument `counts` of the function `digits`: about how many counts a rank computes in a round of a search."""
+    """About how many counts a rank computes in a round of a search: the argument `counts` of the function `digits`."""
 
     def __init__(self, key: str, *, descending: bool) -> None:
         self.key, self.descending = key, descending
@@ -113,12 +114,15 @@ class Local(ABC):
         """Copy 64-bit numbers to an array on the device of the keys."""
 
     def digits(self, boundaries: int, ranks: int) -> list[tuple[int, int]]:
-        """Return the digits of a search, which are the same on every rank; see the function `digits`."""
+        """Return the digits that the rounds of a search determine, the same on every rank; see the function
+        `digits`.
+        """
         return digits(self.bits, boundaries, self.most_counts)
 
     @abstractmethod
     def search(self, run: Run, n: int, places: Sequence[int], ranks: int) -> Search:
-        """Return a search for splitters that counts the `n` keys of `run`, which are those of this rank.
+        """Return the part of this rank in a search for splitters: an object that counts keys among the `n` sorted keys
+        of `run`.
 
         places: for each boundary, how many keys of all ranks are before it.  ranks: the number of ranks.
         """
@@ -159,7 +163,9 @@ class Local(ABC):
 
     @abstractmethod
     def reduce(self, values: Any, starts: Any, counts: Any, reduction: str) -> Any:
-        """Return the reduced values of each group i: of counts[i] consecutive values from index starts[i] on."""
+        """Return for each group i the reduction of its values, which are counts[i] consecutive values from index
+        starts[i] on.
+        """
 
     @abstractmethod
     def part(self, run: Run, begin: int, end: int) -> Run:
@@ -171,7 +177,8 @@ class Local(ABC):
 
 
 class Search(ABC):
-    """The counts of one rank in a search for splitters (`splitters.cuts_of_ranks`): of its keys below probes.
+    """The part of one rank in a search for splitters (`splitters.cuts_of_ranks`): it counts its keys that are less than
+    probes.
 
     Counts are 64-bit numbers on the device of the keys.
     """
@@ -182,7 +189,8 @@ class Search(ABC):
 
     @abstractmethod
     def counts(self, number: int, rows: Any) -> Any:
-        """Return how many keys of this rank are below each probe of a round: for each boundary, 2^bits + 1 counts.
+        """Return how many keys of this rank are less than each probe of a round.  Each boundary has 2^bits + 1 probes,
+        where bits is the width of the round's digit.
 
         number: the number of the round, from 0 up.  rows: the counts of all ranks in the previous round, shape
         (ranks, counts); None in the first round.
@@ -192,8 +200,8 @@ class Search(ABC):
     def ends(self, rows: Any, meanwhile: Callable[[], None]) -> NDArray[np.int64]:
         """Return two counts for each rank and boundary, shape (ranks, 2, boundaries).
 
-        The first count is of the rank's keys that are less than the key at the boundary.  The second is of those that
-        are less or equal.
+        The first count is how many keys of the rank are less than the key at the boundary.  The second is how many are
+        less or equal.
 
         rows: the counts of all ranks in the last round.  meanwhile: a function that enqueues further work; the device
         does this work while the host waits for the counts.
@@ -201,7 +209,7 @@ class Search(ABC):
 
 
 class HostSearch(Search):
-    """A search on the host; the method `counts` of its `Local` returns the number of keys below each probe."""
+    """A search on the host; its `Local` has a method `counts`, which returns how many keys are less than each probe."""
 
     local: Any
     _starts: NDArray[np.uint64]

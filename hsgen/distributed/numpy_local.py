@@ -1,4 +1,6 @@
-"""The sorts, counts and merges of a rank with arrays of numpy; its runs have ordered keys (see `Local`)."""
+"""What a rank with numpy arrays does by itself: it sorts, counts and merges keys.  Each `Run` has ordered keys (see
+`Local`).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class NumpyLocal(Local):
         self._type = np.dtype(f"u{KEYS[TYPES[key].key].bytes}")
 
     def ordered(self, keys: Any, *, zeros: bool) -> Any:
-        """Return ordered keys in numeric order: one ordered key for all NaNs, and if `zeros`, one for -0 and 0."""
+        """Transform keys to ordered keys in numeric order: all NaNs get the same ordered key and, if `zeros` is True,
+        so do -0 and 0.
+        """
         bits = np.ascontiguousarray(keys).view(self._type)
         if self.kind == 2:
             magnitude, infinity = (self._type.type(x) for x in limits(self.key))

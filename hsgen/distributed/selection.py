@@ -1,4 +1,4 @@
-"""Selections of the first k keys of all ranks, with the result on every rank."""
+"""The selection of the first k keys among the keys of all ranks; every rank gets the result."""
 
 from __future__ import annotations
 

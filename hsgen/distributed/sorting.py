@@ -2,7 +2,8 @@
 
     compare arguments -> sort -> agree -> cut -> exchange -> merge
 
-In each phase, ranks exchange a status word together with their numbers.  An error on one rank thus raises an error on
+In each phase, every rank sends a status word together with its counts and sizes.  An error on one rank thus raises an
+error on
 all ranks.  Sorts are stable: equal keys are in the order of ranks, and within a rank in the order of their indices.
 """
 
@@ -25,8 +26,8 @@ class Shard:
     """The arguments of one rank after its own checks.
 
     length: the number of keys.  size: the number of keys that this rank requests, or None for an even part.  overwrite:
-    whether the call may overwrite keys and values.  facts: by the name of an argument, what must be equal on every
-    rank.
+    whether the call may overwrite keys and values. facts: the values that must be equal on every rank, by the names of
+    arguments.
     """
 
     local: Local
@@ -133,7 +134,7 @@ def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False)
 
 
 def _small(comm: Communicator, shard: Shard) -> int:
-    """Return the limit in bytes: if all shards together are within it, every rank gathers and sorts all of them.
+    """Return the greatest size in bytes of all shards together for which every rank gathers and sorts all of them.
 
     The limit is `Communicator.small`, or with memory="low" (`Shard.overwrite`) a quarter of it.
     """
@@ -218,7 +219,9 @@ def spread(
 
 
 def _unit(comm: Communicator, run: Run) -> int:
-    """Return `Communicator.unit` in items: parts of this many items are aligned in all arrays of the run."""
+    """Return `Communicator.unit` as a number of items: in all arrays of the run, multiples of this number are
+    aligned.
+    """
     return max(comm.unit // gcd(comm.unit, row_bytes(x)) for x in run.arrays)
 
 

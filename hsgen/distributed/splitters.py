@@ -39,7 +39,7 @@ def even(total: int, ranks: int) -> list[int]:
 
 
 class Counts(Protocol):
-    """Counts of keys below probes in sorted shards."""
+    """The interface that counts keys of sorted shards: how many are less than each probe."""
 
     def total(self, probes: NDArray[np.uint64]) -> Words:
         """Return how many keys of all shards together are less than each probe."""
@@ -52,8 +52,9 @@ class Counts(Protocol):
 class _Range:
     """A range of ordered keys, from `low` to `high`, that contains the key at a boundary.
 
-    under: how many keys are less than `low`.  upto: how many keys are at most `high`.  narrow: whether keys seem to be
-    evenly distributed in the range; the next round then probes only near the value that the key is likely to have.
+    under: how many keys of all shards are less than `low`. upto: how many are at most `high`. narrow: whether keys seem
+    to be evenly distributed in the range; the next round then probes only near the value that the key is likely to
+    have.
     """
 
     low: int
@@ -63,7 +64,9 @@ class _Range:
     narrow: bool = True
 
     def ladder(self, at: int, number: int) -> NDArray[np.uint64]:
-        """Return at most `number` evenly spaced probes for the next round; at: the boundary."""
+        """Return at most `number` evenly spaced probes for the next round; at: the boundary, an index among all sorted
+        keys.
+        """
         low, high = self.low, self.high
         if self.narrow:
             width, count = high - low, self.upto - self.under
@@ -74,7 +77,9 @@ class _Range:
         return np.uint64(low) + np.arange(1, (high - low) // step + 1, dtype=np.uint64) * np.uint64(step)
 
     def cut(self, at: int, ladder: NDArray[np.uint64], totals: Words) -> None:
-        """Narrow the range after a round; ladder: its probes; totals: how many keys are less than each."""
+        """Narrow the range after a round; ladder: the round's probes; totals: how many keys are less than each
+        probe.
+        """
         count, first = self.upto - self.under, int(np.searchsorted(totals, at))
         if first:
             self.low, self.under = int(ladder[first - 1]), int(totals[first - 1])

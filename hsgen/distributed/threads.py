@@ -43,7 +43,8 @@ class Threads:
         """Start the threads, and call `function(rank)` in each; return the results in the order of ranks.
 
         Raises:
-            Exception: the error of the lowest rank that raised one, other than that of a wait in vain.
+            Exception: the error of the lowest rank that raised one.  Errors of ranks that only waited for a failed rank
+            do not count.
         """
         barrier = Barrier(self.size)
         slots: list[Any] = [None] * self.size

@@ -16,7 +16,9 @@ from hsgen.distributed.local import row_bytes
 ALIGNMENT = 16
 """NCCL copies fast between addresses that are multiples of this number of bytes, and byte by byte between others."""
 SMALL = 1 << 28
-"""`Communicator.small` of a rank with a GPU: up to this number of bytes, every rank receives and sorts all shards."""
+"""`Communicator.small` of a rank with a GPU: if all shards together have at most this number of bytes, every rank
+receives and sorts all of them.
+"""
 _ALL_GATHER: Any = getattr(dist, "all_gather_single", None) or dist.all_gather_into_tensor
 
 

@@ -1,4 +1,5 @@
-"""The handler of XLA's custom calls in C, ``handler.c``, which launches kernels without entering Python.
+"""The C handler ``handler.c``, which XLA calls at each custom call of hsgen in a compiled program; it launches kernels
+without entering Python.
 
 A *recipe* is the list of launches of one `Work` on one GPU.  When the handler first gets a call of a `Work` on a GPU,
 it calls Python (`_prepare`) for the recipe.  Later calls use the recipe and do not enter Python.  The handler is built
@@ -70,7 +71,8 @@ def add(handle: ctypes.CDLL, work: Work, context: int, buffers: int, recorded: S
     """Pass a recipe to the handler in C.
 
     handle: the handler's library.  context: the primary context of the recipe's GPU.  buffers: the number of buffers of
-    a custom call of `work`.  recorded: the launches, with addresses in the form of `_SHIFT`.
+    a custom call of `work`. recorded: the launches; each address is encoded as a buffer number and an offset
+    (`_SHIFT`).
 
     Raises:
         Wrong: there is no memory, or a launch has more arguments than the handler supports.
@@ -104,7 +106,7 @@ def _words(recorded: Sequence[Recorded]) -> tuple[list[int], bytes]:
 
 
 def recipe(work: Work, number: int) -> tuple[int, int, list[Recorded]]:
-    """Return the arguments of `add` after `work`, for GPU `number`: context, number of buffers, launches."""
+    """Return the arguments `context`, `buffers` and `recorded` of `add` for GPU `number`."""
     ready = launches(work, number)
     buffers = [i << _SHIFT for i in range(1, work.buffers + 1)]
     return device(number).context, work.buffers, ready.recorded(*work.addresses(buffers))
@@ -114,8 +116,8 @@ def recipe(work: Work, number: int) -> tuple[int, int, list[Recorded]]:
 def _prepare(numbers: Any, stream: int | None, message: Any, size: int) -> int:
     """Prepare a recipe for the handler, which calls this function; return 0, or 1 after an error.
 
-    numbers: the numbers of the `Work`.  stream: a stream of the GPU.  message: receives the text of the error, at most
-    `size` bytes.
+    numbers: the eight numbers that describe the `Work`. stream: a stream of the GPU. message: receives the text of the
+    error, at most `size` bytes.
     """
     try:
         work = Work.of(numbers[: Work.COUNT])

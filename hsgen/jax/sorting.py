@@ -1,4 +1,4 @@
-"""The public functions for arrays of JAX; JAX can trace them under jit, grad, vmap and shard_map.
+"""The public functions of `hsgen.jax`; JAX can trace them under jit, grad, vmap and shard_map.
 
 In this module, `ours` is a function that calls hsgen's kernels, and `theirs` one that calls JAX's own sort.
 """
@@ -35,7 +35,9 @@ def _number(x: Any) -> int:
 
 
 def _serves(x: Any) -> bool:
-    """Return True if hsgen sorts the last dimension of an array on GPUs, by its type, its shape and the rules."""
+    """Return True if hsgen, not JAX, sorts the last dimension of `x` on GPUs; its type, its shape and the rules of
+    `hsgen.cuda.choices` decide.
+    """
     if x.dtype.name not in _KEYS or not x.ndim or x.size < FROM or x.shape[-1] >> 31:
         return False
     length = x.shape[-1]
@@ -318,7 +320,7 @@ def top_k(operand: Any, k: int, *, axis: int = -1) -> list[jax.Array]:
 
 
 def method(a: Any, axis: int = -1) -> str:
-    """Return by which method `sort` sorts an array on GPUs: "jax", or "hsgen: " and a method in `hsgen.cuda.choices`.
+    """Return how `sort` sorts an array on GPUs, as text: "jax", or "hsgen: " and a method in `hsgen.cuda.choices`.
 
     ", launched from C" follows if the handler in C launches the kernels (`hsgen.jax.handler`).
     """

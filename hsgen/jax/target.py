@@ -111,7 +111,7 @@ handler = Handler(_called)
 
 
 def in_c() -> bool:
-    """Return True if the handler in C is used, not that of this module."""
+    """Return True if XLA calls the handler in C (`hsgen.jax.handler`), not that of this module."""
     return library() is not None
 
 

@@ -1,6 +1,7 @@
-"""What a custom call does: a sort or a selection of rows, which a compiled program of XLA stores as eight numbers.
+"""The class `Work`, which describes what a custom call of XLA does: a sort of rows, or a selection.  A compiled program
+stores a `Work` as eight numbers.
 
-At run time, the handler turns these numbers into a `Work` again, and runs the prepared launches of the `Work`.
+At run time, the handler of the custom call turns these numbers into a `Work` again, and runs its kernel launches.
 """
 
 from __future__ import annotations
@@ -138,13 +139,15 @@ def selector(key: str, number: int, *, descending: bool) -> TopK:
 
 
 class _Single:
-    """A `Prepared`, with the interface of `Launches`."""
+    """Adapts a `Prepared`, the kernel launches of a sort, to the interface of `Launches`."""
 
     def __init__(self, prepared: Prepared, gpu: Device) -> None:
         self._prepared, self._gpu, self.scratch = prepared, gpu, prepared.scratch
 
     def run(self, source: int, keys: int, values_out: int, scratch: int, *more: int) -> None:
-        """Launch; values_out: the address of indices or sorted values; more: that of values if any, then the stream."""
+        """Launch the kernels. values_out: the address of indices or sorted values. more: the address of values if there
+        are any, then the stream.
+        """
         *values, stream = more
         with self._gpu.current():
             self._prepared.run(self._bases(source, keys, values_out, scratch, values), stream)
@@ -154,7 +157,9 @@ class _Single:
         return self._prepared.recorded(self._bases(source, keys, values_out, scratch, values))
 
     def _bases(self, source: int, keys: int, values_out: int, scratch: int, values: Sequence[int]) -> list[int]:
-        """Return the addresses in the order of `ROLES`; a role that the launches do not use has that of the keys."""
+        """Return the addresses in the order of `ROLES`; for a role that the launches do not use, the list has the
+        address of the keys.
+        """
         bases = [source] * len(ROLES)
         bases[DESTINATION], bases[_VALUES_OUT], bases[SCRATCH] = keys or source, values_out, scratch
         if values:
@@ -185,7 +190,7 @@ def moves(key: str, rows: int, length: int, value: int) -> bool:
     """Return True if hsgen has a sort that moves values of `value` bytes with the keys of such rows.
 
     There is none for floats: their bits must not change, but a sort in numeric order changes those of zeros and NaNs.
-    There is none either in the methods `ROWS` and `EACH`.
+    Rows that `hsgen.cuda.choices` sorts by the methods `ROWS` or `EACH` have no such sort either.
     """
     methods = (WHOLE, SEGMENTS)
     return TYPES[key].kind < 2 and value in (4, 8) and choice(key, rows, length) in methods

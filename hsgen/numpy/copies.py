@@ -32,19 +32,23 @@ Copy = Callable[[Any, Any], None]
 
 
 class Driver(ctypes.Structure):
-    """The addresses of the driver's functions, as ``struct hs_driver``."""
+    """The C structure ``struct hs_driver``: the addresses of the driver's functions that ``copies.c`` calls."""
 
     _fields_ = (("functions", ctypes.c_void_p * len(_FUNCTIONS)),)
 
 
 class Lane(ctypes.Structure):
-    """The addresses of the pinned pieces and the handles of the events of a helper, as ``struct hs_lane``."""
+    """The C structure ``struct hs_lane`` of one helper: the addresses of its pinned pieces, and the handles of their
+    events.
+    """
 
     _fields_ = (("pieces", ctypes.c_void_p * PIECES), ("events", ctypes.c_void_p * PIECES), ("size", ctypes.c_size_t))
 
     @classmethod
     def of(cls, pieces: Sequence[tuple[int, int]], size: int) -> Lane:
-        """Return a lane with the address and the event of each piece of `size` bytes."""
+        """Return the structure for pinned pieces of `size` bytes each; `pieces` has the address and the event of each
+        piece.
+        """
         addresses, events = zip(*pieces, strict=True)
         return cls(addresses, events, size)
 
@@ -108,7 +112,9 @@ def copier() -> Copy:
 
 
 def transfers(bindings: Any) -> Transfers | None:
-    """Return a `Transfers`; None if `bindings` is not NVIDIA's driver, or ``copies.c`` cannot be built."""
+    """Return a `Transfers`; None if `bindings` replaces NVIDIA's driver by another object, or ``copies.c`` cannot be
+    built.
+    """
     if library() is None or getattr(bindings, "__name__", "") != "cuda.bindings.driver":
         return None
     try:

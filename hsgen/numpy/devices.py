@@ -1,4 +1,4 @@
-"""Devices that sort numpy arrays: how a device is chosen, and how arrays are copied to it and back."""
+"""The devices that sort numpy arrays.  The module chooses a device, and copies arrays to the device and back."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class OpenClDevice:
     def arrays(self) -> Iterator[Callable[[Any], Any]]:
         """Yield a function that copies a contiguous array to the device; for None, the function returns None.
 
-        The copies live until the block ends.  The block holds a lock, because only one thread at a time may use
-        pyopencl's arrays.
+        The copies stay in device memory until the block ends.  During the block, this thread holds a lock, because only
+        one thread at a time may use pyopencl's arrays.
         """
         to_device = importlib.import_module("pyopencl.array").to_device
         with self._lock:
@@ -141,7 +141,7 @@ _KINDS: tuple[tuple[Callable[[], list[Host]], type[Device]], ...] = (
     (_gpus, CudaDevice),
     (hosts.hosts, OpenClDevice),
 )
-"""The functions that list devices, the preferred one first; each with the class for its devices."""
+"""Pairs: a function that lists devices, and the class that drives these devices.  The preferred pair comes first."""
 
 _made: dict[str, Device] = {}
 _lock = RLock()

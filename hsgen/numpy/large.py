@@ -51,7 +51,7 @@ For an array in chunks, these are numbers of keys; both phases count every key. 
 """
 
 Sort = Callable[[Any], Any]
-"""A function that returns the sorted keys of an array that fits the device."""
+"""A function that returns the sorted keys of an array that is short enough for the device."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,9 @@ Run = Callable[[Iterable[Job], Callable[[int], None]], None]
 
 
 class Keeper(Protocol):
-    """A device that keeps sorted chunks in its memory between the phases, up to `room` keys; see `Pipeline`."""
+    """A device that keeps sorted chunks of up to `room` keys in its memory between the phases; `Pipeline` implements
+    this interface.
+    """
 
     room: int
 
@@ -92,7 +94,7 @@ class Keeper(Protocol):
 
 
 def in_turn(sort: Sort) -> Run:
-    """Return a `Run` that does one job after another by `sort`, without overlap."""
+    """Return a `Run`, a function that does jobs one after another by `sort`, without overlap."""
 
     def run(jobs: Iterable[Job], report: Callable[[int], None]) -> None:
         for job in jobs:
@@ -155,7 +157,9 @@ class ChunkCounts:
         return oracle.ordered(keys, self._kind, descending=self._descending).astype(np.uint64)
 
     def bounds(self) -> tuple[int, int]:
-        """Return a lower and an upper bound of all ordered keys; without reading keys if chunks are on the device."""
+        """Return a lower and an upper bound of all ordered keys.  If chunks are on the device, the bounds are those of
+        the key type, because no key is read.
+        """
         if self._on_device is not None:
             return 0, (1 << 8 * self._keys.dtype.itemsize) - 1
         return int(self.ordered(self._ends[:-1]).min()), int(self.ordered(self._ends[1:] - 1).max())
@@ -291,7 +295,9 @@ def _parts(
     used = [0] * len(chunks)  # for each chunk, how many of its first keys moved pieces have replaced
 
     def place(part: int, later: int, size: int) -> Any:
-        """Return memory for a piece of part `later`: keys of chunk `later` that have been read, or else new memory."""
+        """Return memory for a piece of part `later`: the place of keys of chunk `later` that earlier parts have read,
+        or else new memory.
+        """
         begin, read = used[later], int(at[later, max(part - AHEAD + 1, 0)])
         if begin + size > read:
             return np.empty(size, out.dtype)

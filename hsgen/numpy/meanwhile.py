@@ -1,4 +1,6 @@
-"""Sorts by numpy, which serve calls while a thread prepares the device; results have the same bits as the device's."""
+"""Sorts by numpy on the host, which serve calls while a thread still prepares the device; the results have the same
+bits as those of the device.
+"""
 
 from __future__ import annotations
 

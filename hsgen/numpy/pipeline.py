@@ -1,4 +1,5 @@
-"""Sort chunks on an NVIDIA GPU, while later chunks arrive and earlier chunks leave through pinned memory.
+"""Sort the chunks of a long array on an NVIDIA GPU, while later chunks arrive and earlier chunks leave through pinned
+memory.
 
     array -> pinned pieces -> slot on the GPU -> sort in place -> pinned pieces -> array
 
@@ -162,7 +163,7 @@ class Helpers:
 
 
 def _words(pieces: Sequence[Piece]) -> Lane:
-    """Return a lane's pinned pieces in the form that C functions take."""
+    """Return the C structure `Lane` for a helper's pinned pieces."""
     return Lane.of([(x.address, int(x.event)) for x in pieces], pieces[0].array.nbytes)
 
 
@@ -172,7 +173,8 @@ def _checked(code: int) -> None:
 
 
 class Pipeline:
-    """Sorts chunks of at most `length` keys on a GPU; in a `with` block, it is the `Run` and the `Keeper` of `large`.
+    """Sorts chunks of at most `length` keys on a GPU; in a `with` block, it serves as the `Run` and the `Keeper` of
+    `hsgen.numpy.large`.
 
     sorter: a `hsgen.cuda.Sorter` without values.  key, descending: the key type and the order.  room: the number of
     keys that may stay in GPU memory between jobs.
@@ -293,9 +295,10 @@ class Pipeline:
 
 
 class _Work:
-    """The state of one call of a pipeline.
+    """The state of one call of a `Pipeline`, which does a list of jobs.
 
-    The calling thread starts tasks of helpers and enqueues sorts.  Helpers send it messages when a job's copies end.
+    The calling thread gives tasks to helpers, and enqueues sorts.  When all copies of a job have ended, a helper sends
+    this thread a message.
     """
 
     def __init__(self, pipeline: Pipeline) -> None:

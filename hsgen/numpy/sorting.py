@@ -96,7 +96,9 @@ def _sort_on_device(
 
 
 def _dummies(rows: Any) -> tuple[Any, Any]:
-    """Return rows of zeros and an array for the result: a thread sorts these to load all kernels of the sort."""
+    """Return an array of zeros with the shape of `rows`, and an array for its result; a thread sorts the zeros, so that
+    all kernels of the sort are loaded.
+    """
     return np.zeros_like(rows), np.empty_like(rows)
 
 
@@ -322,7 +324,8 @@ def _served(
     prepare: Callable[[], Any],
     instead: Callable[[], T],
 ) -> T:
-    """Return the result of `call` on a device, or of `instead` by numpy while a thread runs `prepare`.
+    """Return the result of `call`, which uses a device, or while a thread runs `prepare`, the result of `instead`,
+    which uses numpy.
 
     If the caller named the device, or there are too many elements for numpy, `call` waits for the compilation.  See
     `hsgen.cuda.background.served`.

@@ -100,7 +100,8 @@ def enabled() -> bool:
 
 
 def _attempt(name: str, call: Callable[..., Any], *arguments: Any) -> Any:
-    """Return the result of `call`, a function of hsgen; None if the caller must run PyTorch's kernel `name` instead.
+    """Return the result of `call`, a function of hsgen; None if the caller must run PyTorch's own kernel of the
+    operator `name`.
 
     If a kernel of hsgen does not compile or load, warn (once for each operator) and return None.
     """
@@ -158,7 +159,8 @@ def _sort_out(native: Native) -> Callable[..., Any]:
 
 
 def _takes(x: torch.Tensor, shape: tuple[int, ...], values: torch.Tensor, indices: torch.Tensor) -> bool:
-    """Return True if the caller's output tensors fit a result: types, device, and shape or no elements.
+    """Return True if the caller's output tensors fit a result: their types and device are those of the result, and they
+    have its shape or no elements.
 
     With any other output tensors, PyTorch's kernel runs, and warns or raises the usual error.
     """

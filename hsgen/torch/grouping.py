@@ -82,7 +82,9 @@ def _bits(x: torch.Tensor) -> torch.Tensor:
 
 
 def _steps(flat: torch.Tensor) -> torch.Tensor:
-    """Return a mask for all elements but the first: whether an element differs from the element before it."""
+    """Return a boolean tensor, which tells for each element but the first whether it differs from the element before
+    it.
+    """
     same = flat if flat.dtype.is_floating_point else _bits(flat)
     return same[1:] != same[:-1]
 

@@ -1,4 +1,4 @@
-"""Sorts of a tensor along a dimension, into new contiguous tensors."""
+"""Sorts of a tensor along a dimension; the results are new contiguous tensors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ KEYS = {
 
 
 def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Order | None:
-    """Return the prepared sort of a tensor along a dimension; None if PyTorch's own sort must run.
+    """Return the `Order`, the kernel launches that sort a tensor along a dimension; None if PyTorch's own sort must
+    run.
 
     keys: whether the sorted elements are needed, not only their indices.  method: a method of `hsgen.cuda.choices`; by
     default, the rules of that module select the method.
@@ -47,7 +48,8 @@ def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method:
 
 
 def _shape(x: torch.Tensor, dim: int, *, descending: bool, keys: bool) -> Shape | None:
-    """Return the `Shape` of a sort of a tensor along a dimension; None if hsgen does not sort the tensor on a GPU.
+    """Return the `Shape` that describes the sort of `x` along a dimension; None if hsgen does not sort the tensor on a
+    GPU.
 
     hsgen sorts tensors on a GPU, of a type in `KEYS`, whose rows have at least two elements.
     """
@@ -63,7 +65,7 @@ def _order(shape: Shape, method: str) -> Order | None:
 
 
 def unprepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> bool:
-    """Return True while a thread prepares the sort for tensors of this type and shape, so that PyTorch must sort.
+    """Return True while a thread compiles the sort for tensors of this type and shape, so that PyTorch must sort `x`.
 
     The first call for a type and a shape starts the preparation (`hsgen.cuda.background`).
 
@@ -91,13 +93,17 @@ _KEPT = 256
 
 
 def _ready(x: torch.Tensor, call: tuple[Any, ...]) -> Order | None:
-    """Return the sort that an equal earlier call prepared; None if there is none, or if `x` is not contiguous."""
+    """Return the kernel launches that an earlier equal call prepared; None if there are none, or if `x` is not
+    contiguous.
+    """
     ready = _known.get((x.dtype, x.shape, x.get_device(), call))
     return ready if ready is not None and x.is_cuda and x.is_contiguous() else None
 
 
 def _keep(x: torch.Tensor, call: tuple[Any, ...], ready: Order) -> None:
-    """Keep the prepared sort of a call for `_ready`; the call sorts along the last dimension."""
+    """Keep the kernel launches of a call, from which `_ready` serves later equal calls; the call sorts along the last
+    dimension.
+    """
     if len(_known) >= _KEPT:
         _known.clear()
     _known[x.dtype, x.shape, x.get_device(), call] = ready
@@ -155,8 +161,8 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
 def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Tensor, torch.Tensor] | None:
     """Return the sorted elements and their indices, with the strides that torch.sort returns, for `enable`.
 
-    The result is None if PyTorch's own sort must run: in the first of several similar calls (`hsgen.torch.repeats`),
-    while a thread prepares the sort, and for tensors that hsgen sorts more slowly.
+    The result is None if PyTorch's own sort must run.  PyTorch sorts in the first of several similar calls
+    (`hsgen.torch.repeats`), while a thread prepares the sort, and if PyTorch is faster for this shape.
     """
     call = dim, descending, "", True
     ready, count = _ready(x, call), x.dim()
@@ -180,7 +186,8 @@ def sorted_alike(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.Ten
 def _sorted_strided(ready: Order, x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the result of `sorted_alike` for a tensor whose rows are not contiguous, or not in C order.
 
-    Dimensions are first permuted so that rows follow each other as in memory: a transposed tensor needs no copy.
+    `dim` first becomes the last dimension, after all others in the order of their strides.  A transposed tensor
+    therefore needs no copy.
     """
     outer = sorted((d for d in range(x.dim()) if d != dim), key=lambda d: -x.stride(d))
     rows = x.permute(*outer, dim)
@@ -200,7 +207,7 @@ def _zeros(x: torch.Tensor) -> torch.Tensor:
 
 
 def dimension(dim: int) -> int:
-    """Return a dimension as a Python integer, because it is part of the key by which prepared calls are looked up.
+    """Return a dimension as a Python integer, because it is part of the dictionary key of prepared launches.
 
     Raises:
         TypeError: the dimension is not an integer.
@@ -227,7 +234,8 @@ def launch(
     numbers: Mapping[str, torch.Tensor] | None = None,
     **sizes: int,
 ) -> None:
-    """Run a prepared sort or selection on the current stream of its GPU, with scratch memory of PyTorch's allocator.
+    """Run the launches `ready` of a sort or selection on the current stream of its GPU; scratch memory comes from
+    PyTorch's allocator.
 
     numbers: for a selection, the tensors whose addresses `Selection.run` gets as its argument `numbers`, by name.
     sizes: numbers that `Selection.run` gets in the same argument as they are.

@@ -47,7 +47,9 @@ def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -
 
 
 def _selects(x: torch.Tensor, k: int, dim: int) -> bool:
-    """Return True if a call is valid, and hsgen's selection is faster than torch.topk; torch.topk takes no bools."""
+    """Return True if hsgen must serve the call: its arguments are valid for torch.topk, which takes no bools, and hsgen
+    is faster.
+    """
     key, count = KEYS.get(x.dtype), x.dim()
     if key is None or x.dtype is torch.bool or not -count <= dim < count or not 0 < k <= x.shape[dim]:
         return False
@@ -56,7 +58,7 @@ def _selects(x: torch.Tensor, k: int, dim: int) -> bool:
 
 
 def _selected(ready: Selection, rows: torch.Tensor, k: int) -> Pair:
-    """Return the first k elements of contiguous rows and their indices, by a prepared selection."""
+    """Return the first k elements of contiguous rows and their indices, by the kernel launches `ready`."""
     shape = (*rows.shape[:-1], k)
     values, indices = rows.new_empty(shape), rows.new_empty(shape, dtype=torch.int64)
     launch(ready, rows, values, indices)

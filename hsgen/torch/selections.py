@@ -1,4 +1,4 @@
-"""Selections of the first k elements of a tensor along a dimension, into new contiguous tensors."""
+"""Selections of the first k elements of a tensor along a dimension; the results are new contiguous tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from hsgen.cuda.selections import Selection
 
 Numbers = Mapping[str, torch.Tensor]
-"""The tensors with a number per row, and the look-up table, by name; `hsgen.runners.row_numbers.NAMES` is the order."""
+"""The optional tensors of a selection by name: those with one number per row, such as "lengths", and the look-up table.
+Their order is that of `hsgen.runners.row_numbers.NAMES`.
+"""
 NONE: Numbers = {}
 ARRAYS = row_numbers.Arrays(
     kind=torch.Tensor,
@@ -33,7 +35,8 @@ _KEPT = 256
 def prepared(
     x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE, method: str = ""
 ) -> Selection | None:
-    """Return the prepared selection from a tensor along a dimension; None if PyTorch's own function must run.
+    """Return the `Selection`, the kernel launches that select along a dimension; None if PyTorch's own function must
+    run.
 
     method: a method of `hsgen.cuda.top_k_choices`; by default, the rules of that module select the method.
     """
@@ -42,7 +45,7 @@ def prepared(
 
 
 def _take(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, numbers: Numbers = NONE) -> Take | None:
-    """Return the `Take` of a selection from a tensor; None if hsgen does not select from the tensor on a GPU.
+    """Return the `Take` that describes a selection from `x`; None if hsgen does not select from the tensor on a GPU.
 
     hsgen selects from tensors on a GPU, of bool or a type in `KEYS`, if the result has elements.
     """
@@ -69,7 +72,8 @@ def _selection(take: Take, method: str) -> Selection | None:
 
 
 def unprepared(x: torch.Tensor, k: int, dim: int, *, largest: bool, sorted: bool, method: str = "") -> bool:
-    """Return True while a thread prepares the selection for tensors of this type and shape, so that PyTorch must run.
+    """Return True while a thread compiles the selection for tensors of this type and shape, so that PyTorch must
+    select.
 
     The first call for a type and a shape starts the preparation (`hsgen.cuda.background`).
 
@@ -126,7 +130,7 @@ def first_of_rows(
 
 
 def _selected(ready: Selection, x: torch.Tensor, k: int, numbers: Numbers) -> tuple[torch.Tensor, ...]:
-    """Return the result of `first_of_rows` for a contiguous tensor, by a prepared selection."""
+    """Return the result of `first_of_rows` for a contiguous tensor, by the kernel launches `ready`."""
     table = numbers.get("table")
     shape = (*x.shape[:-1], k) if x.dim() else ()
     values, indices = x.new_empty(shape), x.new_empty(shape, dtype=torch.int64)
@@ -173,7 +177,7 @@ def entries_of(x: torch.Tensor, dim: int, indices: torch.Tensor, numbers: Number
 
 
 def _keep(known: tuple[Any, ...], ready: Selection) -> None:
-    """Keep the prepared selection of a call, which selects along the last dimension, for later equal calls."""
+    """Keep the kernel launches of a call for later equal calls; the call selects along the last dimension."""
     if len(_known) >= _KEPT:
         _known.clear()
     _known[known] = ready
@@ -203,8 +207,9 @@ def _by_torch(
 ) -> tuple[torch.Tensor, ...]:
     """Return the result of `first_of_rows` by torch.topk or torch.sort; empty tensors if the result has no elements.
 
-    With per-row numbers, only some elements of a row take part.  All others are replaced by the last value in order,
-    and must follow equal elements that take part.  A stable sort ensures this; torch.topk would not.
+    With numbers per row, such as lengths, only some elements of a row take part.  All others are replaced by the value
+    that is last in the order.  In the sorted row, they must come after elements that take part and have the same value.
+    A stable sort ensures this; torch.topk would not.
     """
     if _empty(x, k):
         shape = list(x.shape)

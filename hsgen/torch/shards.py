@@ -44,7 +44,9 @@ def sorted_shards(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
 
 
 def _in_order(mesh: Any, dim: int) -> bool:
-    """Return True if ranks ascend along a dimension of a mesh, so that their order is that of the process group."""
+    """Return True if the ranks ascend along a dimension of the device mesh; their order is then that of the process
+    group.
+    """
     return bool((mesh.mesh.diff(dim=dim) > 0).all())
 
 

@@ -1,4 +1,6 @@
-"""The public functions for tensors; `hsgen.cuda.choices` decides between PyTorch's own sort and a sort of hsgen."""
+"""The public functions of `hsgen.torch`.  The rules in `hsgen.cuda.choices` decide whether PyTorch or hsgen sorts a
+tensor.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +62,7 @@ def argsort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable
 
 
 def method(input: torch.Tensor, dim: int = -1) -> str:
-    """Return by which method `sort` sorts a tensor: "torch.sort", or "hsgen: " and a method in `hsgen.cuda.choices`."""
+    """Return how `sort` sorts a tensor, as text: "torch.sort", or "hsgen: " and a method in `hsgen.cuda.choices`."""
     ready = prepared(input, checked(input, dimension(dim)), descending=False, keys=True)
     return f"hsgen: {ready.method}" if ready else "torch.sort"
 
@@ -180,7 +182,8 @@ def topk_method(
     table: torch.Tensor | None = None,
     **numbers: Unpack[RowNumbers],
 ) -> str:
-    """Return by which method `topk` selects from a tensor: "torch.topk", "torch.sort", or "hsgen: " and its steps.
+    """Return how `topk` selects from a tensor, as text: "torch.topk", "torch.sort", or "hsgen: " and the steps that it
+    runs.
 
     The steps are "select" (a selection), "select, sort" (a sort of the selected elements follows) or "sort" (a sort of
     all rows).
@@ -206,9 +209,10 @@ def _sorted_shards(x: torch.Tensor, dim: int, descending: bool) -> tuple[torch.T
 
 
 def _plain(x: torch.Tensor) -> bool:
-    """Return True if hsgen may sort a tensor directly, not by an operator in PyTorch's dispatcher.
+    """Return True if hsgen may launch its kernels on a tensor directly, without a custom operator in PyTorch's
+    dispatcher.
 
-    Only the dispatcher lets torch.compile, transformations such as vmap, and autograd see the sort.
+    torch.compile, autograd and transformations such as vmap see a sort only if the dispatcher runs it.
     """
     if type(x) is not torch.Tensor or (x.requires_grad and torch.is_grad_enabled()):
         return False
@@ -216,7 +220,9 @@ def _plain(x: torch.Tensor) -> bool:
 
 
 def _observed() -> bool:
-    """Return True if a mode or a transformation such as vmap is active, which must see operators."""
+    """Return True if a dispatch mode, or a transformation such as vmap, is active; it must see every sort as an
+    operator.
+    """
     c = torch._C
     modes: int = c._len_torch_dispatch_stack() + c._len_torch_function_stack()
     return modes > 0 or c._functorch.peek_interpreter_stack() is not None
