@@ -1,4 +1,4 @@
-"""The APIs, such as CUDA, OpenCL and Vulkan, for which bundles have kernels and a C runtime.
+"""The APIs, such as CUDA, OpenCL and Vulkan, for which hsgen generates bundles: folders with kernels and a C runtime.
 
 Each module of this package that has an object `API` describes an API.  The package imports its modules to find these
 objects, so an API needs no registration.
@@ -24,7 +24,7 @@ APIS: Mapping[str, Api] = _discover()
 
 
 def having(quality: Callable[[Api], object]) -> list[Api]:
-    """Return the APIs for which the function `quality` returns a true value, in the order of `APIS`."""
+    """Return the APIs for which the function `quality` returns True, in the order of `APIS`."""
     return [api for api in APIS.values() if quality(api)]
 
 

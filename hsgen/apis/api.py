@@ -13,7 +13,7 @@ from hsgen.system import resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The C files of a bundle that contain the kernels of an API, with data about each sort.
+    """The names of an API's C files in a bundle; these files contain the kernels, and data about each sort.
 
     target: the pattern of the name of a target's file, which the template ``target.j2`` in the API's folder renders.
     suffix: the suffix of the file that lists all targets.
@@ -27,7 +27,8 @@ class Tables:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """The build of a shared library from an API's C runtime and its harness, through which hsgen drives devices.
+    """How to build the shared library through which hsgen drives devices: it consists of an API's C runtime and a
+    harness, C functions that Python calls.
 
     sources: the C files of the harness, in ``harness/`` of the API's folder or in ``hsgen/engines/native``.
     command: a function that returns the compiler with its options, or raises `Unavailable`.
@@ -54,13 +55,15 @@ class Harness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The conversion of the properties that a device reports to the facts of a target (`hsgen.tools.suggest.query`).
+    """The rules that convert the properties that a device reports to the ``[device]`` facts of a target file
+    (`hsgen.tools.suggest.query`).
 
     origins: for each fact, the query of the API that returns it, for comments in target files.
     facts: a function that takes the subgroup widths of a device and its properties by name, and returns its facts.
-    cores_are_units: the PCI numbers of vendors whose devices report the number of SIMD units as that of cores.
+    cores_are_units: the PCI numbers of vendors whose devices report the number of SIMD units as the number of cores.
     started: whether started work-groups make forward progress on every device of the API.
-    isa: the name of an offline compiler, and the pattern of its names for devices by compute capability; or None.
+    isa: the name of an offline compiler, and the pattern of its device names, which contain the compute capability; or
+    None.
     """
 
     origins: Mapping[str, str]
@@ -84,7 +87,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """The JavaScript modules by which a bundle is an npm package (`hsgen.emit.js_files`).
+    """The JavaScript modules that make a bundle an npm package (`hsgen.emit.js_files`).
 
     files: maps paths in a bundle to names of sources in the API's folder.  A source with the suffix ``.j2`` is a
     template, which is rendered with the bundle's targets.

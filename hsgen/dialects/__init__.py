@@ -1,5 +1,7 @@
-"""Dialects: for each kernel language, definitions of the functions, types and macros that kernel bodies may use.
+"""Dialects: a dialect defines, for one kernel language such as CUDA C++, the functions, types and macros that kernel
+bodies may use.
 
-The *contract* lists these functions, types and macros, the *words*.  A kernel's *body* is what its algorithm's template
-renders.  The *prelude* of a sort is the text before its kernels, in which a dialect defines the words.
+The *contract* is the list of these functions, types and macros, which are called *words*.  A kernel's *body* is what
+its algorithm's template renders.  The *prelude* of a sort is the text before its kernels, in which a dialect defines
+the words.
 """

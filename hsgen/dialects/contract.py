@@ -1,4 +1,5 @@
-"""The contract between kernel bodies and dialects.
+"""The contract between the bodies of kernels and the dialects, which define for each kernel language what the bodies
+use.
 
 The file `FILE` lists the *words*: the functions, types and macros that bodies may use and that dialects define.
 """

@@ -121,10 +121,10 @@ def _names(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...] | Non
 
 
 def overridden(base: str, changes: str, helpers: Collection[str], added: Collection[str]) -> str:
-    """Return the prelude `base`, in which the definitions in `changes` replace those of the same words.
+    """Return the prelude `base` after the definitions in `changes` have replaced those of the same words.
 
     If `base` lacks a word, its definition in `changes` is omitted, because `base` defines the words that the sort
-    needs.  The exception are the words in `added`, which no base defines: their definitions are appended.  Helpers and
+    needs.  Only definitions of words in `added`, which no base defines, are appended.  Helpers and
     comments belong to the definition that follows them.
     """
     definitions = split(base)
@@ -160,7 +160,7 @@ def _whole(text: str, helpers: Collection[str]) -> Iterator[tuple[str, tuple[str
 
 
 def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
-    """Yield the texts of definitions, with replacements from `instead`.
+    """Yield the texts of the definitions `base`; for words in `instead`, yield the new texts.
 
     A replacement takes the place of the first definition that it replaces.
     instead: the new text of each word to replace.
@@ -176,7 +176,7 @@ def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
 def _without(d: Definition, names: set[str]) -> str:
     """Return the text of a definition without the names `names`; "" if it defines no other name.
 
-    Of an `#if` block, only the parts that define these names are removed.
+    From an `#if` block, only the parts that define these names are removed.
     """
     if not names:
         return d.text

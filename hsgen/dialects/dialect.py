@@ -1,4 +1,6 @@
-"""Dialects: the facts about a kernel language, and its definitions, both from ``templates/dialects/NAME/``."""
+"""The class `Dialect`, which has the facts about a kernel language, such as its file suffix, and its definitions.  Both
+come from ``templates/dialects/NAME/``.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compilation of OpenCL source through pyopencl, with logs of failed compilations."""
+"""Compile OpenCL source through pyopencl, and write log files of failed compilations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # at run time, the process that `isolated_build` starts shoul
 LOGS = "HSGEN_LOGS"
 """The environment variable that names the folder for logs of failed compilations; by default the temporary folder.
 
-It is needed for processes whose temporary folder is removed when they end.
+The variable is needed for processes whose temporary folder is removed when they end.
 """
 
 
@@ -30,7 +30,7 @@ SWITCH = "HSGEN_OPTIMIZE"
 
 
 def chosen(source: Source) -> Source:
-    """Return `source`; if the variable HSGEN_OPTIMIZE is 0, the source then compiles without optimization.
+    """Return `source`, or if the variable HSGEN_OPTIMIZE is 0, a copy that is compiled without optimization.
 
     Without optimization, Intel's CPU runtime compiles a kernel in a third of the time or less; the kernel is slower.
 

@@ -1,4 +1,4 @@
-"""Sorts that are compiled for a pyopencl context, and their calls."""
+"""The class `Compiled`: a sort whose kernels are compiled for a pyopencl context, and which can be called."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ class Compiled:
         Scratch memory grows to the greatest size that a call has needed so far.  If a call has no launches, the event
         is that of a marker.
 
-        buffers: the memory objects by role, without roles that the call does not use.  The sort is in place if "source"
-        and "destination" are the same object.
+        buffers: the OpenCL memory objects by role, such as "source"; roles that the call does not use are absent.  The
+        sort is in place if "source" and "destination" are the same object.
         wait_for: events for which the first launch waits.
         marks: a list to which the event of each launch is appended.
 
@@ -133,7 +133,7 @@ class Compiled:
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
 
     def _after_last(self, queue: Any, ordered: bool, wait_for: Sequence[Any] | None) -> Sequence[Any] | None:
-        """Return the events for which the first launch of a call with scratch must wait.
+        """Return the events for which the first launch of a call that uses scratch memory must wait.
 
         They include the last event of the last call that used scratch, unless an in-order queue has both calls.
         """

@@ -1,7 +1,7 @@
-"""The interface through which validation and benchmarks drive a device.
+"""The interface `Engine`, through which `hsgen validate` and benchmarks run sorts on a device.
 
-An engine has a compiled sort, numbered buffers, and a copy of memory, the speed of which benchmarks compare with that
-of the sort.
+An engine has a compiled sort and numbered buffers.  An engine can also copy memory on the device; benchmarks compare
+the speed of this copy with that of the sort.
 """
 
 from __future__ import annotations
@@ -18,13 +18,16 @@ KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT, TAKES, V
 """The numbers of an engine's buffers, its *slots*.
 
 The buffers have these contents.  KEYS: the keys.  KEYS_OUT: the destination of keys.  VALUES: the values.  VALUES_OUT:
-the destination of values.  COUNT: the device-side count.  OTHER: the offsets of segments, or the second of two arrays.
+the destination of values.  COUNT: the number of keys, if kernels read it from device memory.  OTHER: the offsets of
+segments, or the second of two arrays.
 OTHER_VALUES: the values of the second array.  REPORT: the report or digest.  TAKES: for each row of a selection, the
 number of keys to take.  VALUE_STARTS: for each row of a selection, the index of its first value.
 """
 
 Places = Mapping[str, tuple[int, int]]
-"""The places of a call's arrays by role: (number of the buffer, offset in bytes in the buffer).  Scratch is absent."""
+"""Where the arrays of a call are, by role: (number of the buffer, offset in bytes in the buffer).  Scratch memory is
+not listed.
+"""
 
 
 class Engine(Protocol):
@@ -64,13 +67,15 @@ class Engine(Protocol):
         """
 
     def sibling(self, sort: Sort) -> Engine:
-        """Return an engine for another sort on the same device, with the same buffers.
+        """Return an engine for another sort on the same device, which shares this engine's buffers.
 
-        Before the present engine runs again, `renew` must be called on it.
+        After this call, `renew` must be called before this engine runs its own sort again.
         """
 
     def renew(self) -> None:
-        """Compile or load the sort again.  Its code may then have another address, and thus another speed."""
+        """Compile or load the sort again.  The new machine code may have another address, and therefore another
+        speed.
+        """
 
     def clock(self, on: bool) -> None:
         """Turn the device's clock on or off for later calls; a clock that does not slow down calls may stay on."""

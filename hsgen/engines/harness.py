@@ -25,7 +25,7 @@ _ABSENT = "unavailable: "
 
 
 class Call(ctypes.Structure):
-    """The struct ``hn_call`` of ``native/harness.h``: the arguments of a call."""
+    """The struct ``hn_call`` of ``native/harness.h``: the arguments by which the harness calls a sort."""
 
     _fields_ = (
         ("n", ctypes.c_uint64),

@@ -1,8 +1,10 @@
-"""A shim that turns HIP kernels into C++ for OpenCL 2021, so that machines without AMD devices can test them.
+"""A source translation of HIP kernels to the language C++ for OpenCL 2021, so that machines without AMD devices can
+test them.
 
-The shim replaces the prelude and the kernel signatures, and leaves the statements of kernels unchanged.  The tests run
-on any device that supports the language and subgroups as wide as AMD's wavefronts.  Results show that the kernels sort.
-Tests with AMD's compiler and devices remain necessary, because there, lanes exchange values by other instructions.
+The shim replaces the definitions before the kernels (the prelude) and the kernel signatures, and leaves the statements
+of kernels unchanged.  The tests run on any device that supports the language and subgroups as wide as AMD's wavefronts.
+Results show that the kernels sort.  Tests with AMD's compiler and devices remain necessary, because there, lanes
+exchange values by other instructions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The class `Host`, which describes a device of this machine.
+"""The class `Host`, which describes a device of this machine, such as a GPU.
 
 The module imports little, because every program with an array library imports the module.
 """

@@ -1,4 +1,6 @@
-"""The list of OpenCL devices, and functions that compare a device with what targets and sorts require."""
+"""The list of OpenCL devices, and functions that compare a device with the requirements of targets and sorts.  A target
+is a description of devices, with the sorts that are tuned for them.
+"""
 
 from __future__ import annotations
 
@@ -170,7 +172,7 @@ def holds(target: Target, sort: Sort, host: Host) -> bool:
     """Whether `host` has enough cores for the kernels of `sort` whose work-groups wait for each other.
 
     All work-groups of a launch of such a kernel (`Kernel.cooperative`) must be resident at once.  The function assumes
-    that a core of `host` holds as many of them as a core of the target's largest device must hold.
+    that a core of `host` can hold as many work-groups at once as a core of the target's largest device must hold.
     """
     cores, most = host.more.get("cores", 0), target.device.cores
     waiting = {k.name for k in sort.kernels if k.cooperative}
@@ -179,10 +181,11 @@ def holds(target: Target, sort: Sort, host: Host) -> bool:
 
 
 def evidence_level(target: Target, host: Host) -> str | None:
-    """Return the level of evidence that a validation of `target` on `host` gives.
+    """Return how much a passed validation of `target` on `host` shows: "device", "cpu" or None.
 
-    The level is "device" if the target matches the device.  Otherwise, it is "cpu" for a CPU runtime.  For other
-    devices, it is "device" if the target has no match conditions, and None if it has: the validation is no evidence.
+    If the target matches the device, the result is "device".  Otherwise, a CPU runtime gives "cpu".  Any other device
+    gives "device" if the target has no match conditions.  If the target has match conditions, the result is None,
+    because the validation shows nothing.
     """
     if matches(target, host):
         return "device"
@@ -225,7 +228,8 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 def meets(target: Target, host: Host) -> bool:
     """Whether a device has every property in ``[device]`` of a target; all sorts of the target then run on it.
 
-    The check avoids `lacks` and `holds`, which need all sorts of the target; their assembly takes 50 ms.
+    The check replaces `lacks` and `holds`, which need all sorts of the target; to build these `Sort` objects takes 50
+    ms.
     """
     facts = target.device
     exchanges = host.shuffle and host.ballot and set(facts.subgroups) <= {1, *(host.widths or ())}

@@ -18,9 +18,10 @@ work-group size.
 """
 
 Resolved = tuple[list[Launch], dict[int, int], int | None]
-"""The launches of a call, the size of each part of scratch by its offset (`scratch.cut`), and an offset in scratch.
+"""The launches of a call, the size of each part of scratch memory by its offset (`scratch.cut`), and the offset for
+discarded keys.
 
-At that offset, an argsort stores keys that the caller discards; None if the call discards no keys.
+At the last offset, an argsort stores sorted keys that the caller does not want; None if the call discards no keys.
 """
 
 _KEPT = 64  # the greatest number of calls whose launches are cached

@@ -1,8 +1,10 @@
-"""A shim that turns Metal kernels into C++ for OpenCL 2021, so that machines without Apple devices can test them.
+"""A source translation of Metal kernels to the language C++ for OpenCL 2021, so that machines without Apple devices can
+test them.
 
-The shim replaces the prelude and the kernel signatures, and leaves the statements of kernels unchanged.  The tests run
-on any device that supports the language.  They show that the kernel text is complete, and that the kernels sort.
-Tests with Apple's compiler remain necessary, because it compiles another language to other machine code.
+The shim replaces the definitions before the kernels (the prelude) and the kernel signatures, and leaves the statements
+of kernels unchanged.  The tests run on any device that supports the language.  They show that the kernel text is
+complete, and that the kernels sort.  Tests with Apple's compiler remain necessary, because it compiles another language
+to other machine code.
 """
 
 from __future__ import annotations

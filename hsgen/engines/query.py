@@ -1,4 +1,4 @@
-"""The properties that a device reports, as plain values, from which `hsgen probe` writes a target file.
+"""The properties that a device reports, as numbers and texts; from these, `hsgen probe` writes a target file.
 
 The names of the properties are ``name``, ``platform``, ``driver``, ``type``, ``vendor``, ``compute``, ``work_group``,
 ``local_bytes``, ``subgroups`` (widths), ``shuffle``, ``ballot``, ``int64``, ``storage8``, ``storage16``, ``groups`` (in

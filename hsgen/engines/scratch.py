@@ -10,14 +10,15 @@ import numpy as np
 from hsgen.system import toolchain
 
 GUARD = 4096
-"""The number of guard bytes after each buffer of guarded scratch; a sort must not change these bytes."""
+"""The number of guard bytes after each buffer, if scratch memory is guarded; a sort must not change these bytes."""
 
 
 def cut(size: int, steps: Iterable[Iterable[int]]) -> dict[int, int]:
     """Divide `size` bytes of scratch into parts; return the size in bytes of each part by its byte offset.
 
-    steps: for each step, the offsets in scratch at which its buffers begin.  A buffer of a step ends where the step's
-    next buffer begins.  If buffers of several steps begin at the same offset, the part has the size of the largest.
+    steps: for each kernel launch, the offsets in scratch memory at which its buffers begin.  A buffer of a launch ends
+    where the next buffer of the same launch begins.  If buffers of several launches begin at the same offset, the part
+    has the size of the largest.
     """
     sizes: dict[int, int] = {}
     for places in steps:
@@ -45,7 +46,9 @@ class Scratch:
         self.guarded = False
 
     def ask(self, queue: Any, sizes: Mapping[int, int]) -> None:
-        """Provide buffers for parts with these sizes, a result of `cut`; if `guarded`, wait until they are filled."""
+        """Provide a buffer for each part; `sizes` is a result of `cut`.  If `guarded`, wait until the guard bytes are
+        filled.
+        """
         if sizes == self._sizes:
             return
         for number, room in enumerate(sizes.values()):
@@ -75,7 +78,7 @@ class Scratch:
         return words
 
     def intact(self, queue: Any) -> bool:
-        """Whether the guard bytes are unchanged; always true for scratch that is not guarded."""
+        """Return True if the guard bytes are unchanged, and always for scratch memory that is not guarded."""
         if not self.guarded:
             return True
         guard = np.empty(GUARD, np.uint8)

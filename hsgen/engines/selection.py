@@ -1,4 +1,4 @@
-"""Selection of a device by a specification (``--device``) or, without a specification, of the best device.
+"""Select the device that a specification names (``--device``) or, without a specification, the best device.
 
 A specification is ``PLATFORM/DEVICE``, with a part or all of each name, or a part of `Host.label`.  If a specification
 equals the whole name of a platform, of a device, or of both, it does not select devices with longer names.  ``#2`` at
@@ -36,8 +36,8 @@ def pick(
     """Return the device that the specification `name` selects; without one, the first of `candidates`.
 
     Devices that cannot run all of `sorts` are skipped.
-    able: if false, and no device can run the sorts, return the first device.  Tuning passes false, because it changes
-    the sorts.
+    able: if it is False and no device can run the sorts, the first device is returned in place of an error.  Tuning
+    passes false, because it changes the sorts.
 
     Raises:
         Usage: the specification matches several devices, or is empty.
@@ -112,7 +112,9 @@ def named(name: str, devices: Sequence[Host], option: str = "--device ") -> Host
 
 
 def _hits(text: str, devices: Sequence[Host]) -> list[Host]:
-    """Return the devices that match a text: those that meet the first of the rules `ways` that any device meets."""
+    """Return the devices that match a text.  The rules in `ways` are tried in order, and the first rule that any device
+    meets decides.
+    """
     words = text.casefold().strip()
     ends = [i for i, c in enumerate(words) if c == "/"]
     parts = [(words[:i].strip(), words[i + 1 :].strip()) for i in ends]

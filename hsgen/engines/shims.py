@@ -1,4 +1,4 @@
-"""The shims by which `hsgen validate` runs kernels of Metal and HIP as C++ for OpenCL 2021.
+"""The shims, source translations by which `hsgen validate` runs Metal and HIP kernels as C++ for OpenCL 2021.
 
 The kernels run on any OpenCL device that supports the language.  Metal kernels always run through their shim, because
 hsgen drives no Metal devices.  HIP kernels run through theirs with ``--runtime python``.

@@ -1,6 +1,6 @@
-"""SPIR-V modules from the kernels of an API that has no runtime of its own, such as HLSL.
+"""Compile the kernels of an API that has no runtime of its own, such as HLSL, to SPIR-V modules.
 
-The runtime of another API runs them (`hsgen.apis.api.Harness.runtime`).
+The runtime of another API, such as Vulkan, runs these modules (`hsgen.apis.api.Harness.runtime`).
 """
 
 from __future__ import annotations

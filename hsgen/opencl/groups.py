@@ -1,4 +1,4 @@
-"""Reductions of equal keys, wherever they are in a pyopencl array: build once, reduce many times.
+"""Reductions by key for the keys of a pyopencl array in any order: build once, reduce many times.
 
 >>> group_by = GroupBy(queue.context, "u32", value="f32")
 >>> group_by(queue, keys, out=group_keys, groups=number, values=values, values_out=sums)   # returns the event

@@ -16,7 +16,7 @@ from hsgen.runners.named import NamedCalls
 
 
 class Operation(Runner):
-    """An operation without a class here, compiled for a context of one device.
+    """An operation for which `hsgen.opencl` has no class, compiled for a context of one device.
 
     An example is an operation that you add to hsgen; see docs/internals/add-an-operation.md.
 

@@ -20,7 +20,9 @@ def _state(x: Any) -> State:
 
 
 def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
-    """Return True if a `Repeat` can serve later equal calls: the queue is in-order, each array is a whole buffer."""
+    """Return True if a `Repeat` can serve later equal calls, because the queue is in-order and each array is a whole
+    buffer.
+    """
     present = [x for x in arrays if x is not None]
     buffers = all(getattr(x, "base_data", None) is not None and not x.offset for x in present)
     return buffers and in_order(queue) and all(x.base_data.associated_memobject is None for x in present)
@@ -30,7 +32,8 @@ class Repeat:
     """A checked call with its launches, so that a repetition with the same queue, arrays and numbers needs no checks.
 
     A `Repeat` has weak references to the arrays, and does not keep them alive.  The next call is checked in full if an
-    array has another buffer, offset, shape or element type than before, or a new event of another queue.
+    array has another buffer, offset, shape or element type than before.  The same holds if an array has a new event of
+    another queue.
     """
 
     def __init__(

@@ -39,7 +39,9 @@ _name = lru_cache(maxsize=64)(str)  # the name of an element type; cached, becau
 
 
 class Runner(runners.Runner):
-    """An operation compiled for a context of one device; its calls share scratch memory."""
+    """The base class of an operation, such as a sort, that is compiled for a context of one device; all its calls share
+    scratch memory.
+    """
 
     def __init__(self, context: Any, target: str | os.PathLike[str] | None, calls: runners.Calls) -> None:
         """Compile the kernels that serve `calls`.

@@ -1,1 +1,1 @@
-"""What `hsgen.cuda` and `hsgen.opencl` share: arguments, checks, and the options of each operation's calls."""
+"""What `hsgen.cuda` and `hsgen.opencl` share: the conversion and the checks of the arguments that users pass."""

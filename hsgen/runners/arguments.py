@@ -1,4 +1,6 @@
-"""Arguments of the classes of the Python APIs: targets, and the names of key types, values and orders."""
+"""Conversions of the arguments by which users create a sorter or a similar object: targets, key types, kinds of values,
+and orders.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,12 @@ from hsgen.targets.target import Target
 def serving(
     host: hosts.Host, name: str | os.PathLike[str] | None, key: str, signature: Signature, label: str = ""
 ) -> tuple[Target, Sort]:
-    """Return the target `name` and one of its sorts; without a name, the target is the one that matches the device.
+    """Return the target `name`, and its sort for the key type `key`; without a name, the target is the one that matches
+    the device.
 
     If the matching target has no such sort, the target "generic" is used.
     label: the name of an algorithm of the target; "" selects the target's sort for all counts.
-    signature: what calls of the sort may use.
+    signature: the features that calls of the sort may use, such as a bit range.
 
     Raises:
         Usage: there is no such target, or no such sort.

@@ -1,6 +1,7 @@
-"""The base classes of the Python APIs.
+"""The base classes `Runner` and `Calls` of the classes in `hsgen.cuda` and `hsgen.opencl`.
 
-A `Runner` is what users create, such as a sorter.  Its object `Calls` checks the arguments of each call.
+A `Runner` is an object that users create and call, such as a sorter.  Its `Calls` object checks the arguments of each
+call.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from hsgen.targets.target import Target
 _NOUNS = {"count": "counts", "report": "words"}  # the nouns for items of arrays with these roles, in messages
 
 Numbers = tuple[Any, ...]
-"""The numbers of a call, all as Python integers, so that caches can compare the numbers of two calls."""
+"""The arguments of a call that are numbers, such as n, all as Python integers, so that caches can compare two calls."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -41,7 +42,7 @@ Self = TypeVar("Self", bound="Runner")
 def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
     """Decorate a method of a runner so that only one thread at a time runs it.
 
-    All calls of a runner use the same scratch memory.
+    The lock is needed because all calls of a runner use the same scratch memory.
     """
 
     @wraps(method)
@@ -53,10 +54,12 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
 
 
 class Calls:
-    """The checks of an operation's calls for keys of one type: of the arrays and of the numbers of each call.
+    """Checks the arguments of calls: the arrays and numbers that users pass to an operation on keys of one type, such
+    as a sort.
 
     Each array has a role, a name in `hsgen.core.plan.ROLES`, such as "source" or "values_out".  `Operation.arguments`
-    states the names, element types and lengths of arrays by role.  A subclass adds the rules that it does not state.
+    states the names, element types and lengths of arrays by role.  A subclass adds rules that `Operation.arguments`
+    does not state.
     """
 
     operation: Operation
@@ -85,7 +88,7 @@ class Calls:
         self._read_table()
 
     def _read_table(self) -> None:
-        """Store what `Operation.arguments` states about arrays and numbers."""
+        """Store in attributes what `Operation.arguments` states about arrays and numbers."""
         table = self.operation.arguments
         self.buffers = {b.role: b for b in table.passed}
         self.roles = tuple(self.buffers)
@@ -101,7 +104,8 @@ class Calls:
         self.items = self.operation.items
 
     def select(self, host: hosts.Host, name: Any) -> tuple[Target, Sort]:
-        """Return the target `name` and its sort for these calls; without a name, the target that matches the device.
+        """Return the target `name`, and its sort that serves these calls; without a name, the target is the one that
+        matches the device.
 
         Raises:
             Usage: there is no such target, or no such sort.
@@ -119,7 +123,9 @@ class Calls:
         self._types = {role: self._accepted(role, self.element_of(role)) for role in self.roles}
 
     def count(self, n: Any) -> int | None:
-        """Return the argument `n` of a call as an integer; None if the arrays determine the count."""
+        """Return the argument `n` of a call, the count, as an integer; None if the lengths of the arrays determine the
+        count.
+        """
         return None if n is None else integer("n", n, 0, self.max_n)
 
     def bits(self, begin: Any, end: Any) -> tuple[int, int | None]:
@@ -144,7 +150,7 @@ class Calls:
             raise TypeError(f"{e.args[0]}: {self.operation.name} has no such argument") from None
 
     def settle(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options]:
-        """Return the count and the options of a call with these arrays and numbers, and check the numbers.
+        """Check the numbers of a call; return the count and the `Options` of a call with these arrays and numbers.
 
         ranges: the memory ranges of the arrays, by role.
         numbers: a result of `numbers`, or of `integers` of a subclass.
@@ -157,7 +163,8 @@ class Calls:
         return ranges["source"].size // self.size("source") if n is None else n
 
     def checked(self, ranges: dict[str, AnyRange], numbers: Numbers) -> tuple[int, Options, dict[str, AnyRange]]:
-        """Check the sizes and overlaps of a call's arrays, and return its count, its options, and its ranges by role.
+        """Check the sizes and overlaps of a call's arrays; return the count, the `Options`, and the memory ranges by
+        role.
 
         If the call is in place, the ranges of outputs are those of the inputs that they replace.
         """
@@ -173,9 +180,9 @@ class Calls:
         return n, options, placed
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Check and complete the options of a call for `n` items, and return them.
+        """Return the options of a call for `n` items, after a check, and completed by what the arrays determine.
 
-        roles: the roles of the call's arrays.  An error names the argument of the caller.
+        roles: the roles of the call's arrays.  An error message names the argument that the caller passed.
         """
         try:
             return settled(self.sort, n, options, roles)
@@ -183,7 +190,7 @@ class Calls:
             raise self.renamed(e, options) from None
 
     def renamed(self, e: OutOfRange, options: Options) -> OutOfRange:
-        """Return the error with the name of the caller's argument in place of the name of the field of `Options`."""
+        """Return an error like `e` whose message names the caller's argument, not the field of `Options`."""
         return e.renamed(self._arguments.get(e.argument, e.argument))
 
     def size(self, role: str) -> int:
@@ -217,7 +224,7 @@ class Calls:
                 raise ValueError(f"{buffer.in_python} is missing: this {self.holder or self.noun} {self.values()}")
 
     def values(self) -> str:
-        """Return the part of a message that describes the values."""
+        """Return the words by which an error message describes the values."""
         return f"has {self.sort.signature.value_bytes} bytes a key"
 
     def check_elements(self, role: str, have: str, size: int) -> None:
@@ -255,7 +262,9 @@ class Calls:
             raise ValueError(f"{name} has the shape {shape}; give one dimension, as {name}.ravel() has{hint}")
 
     def purpose(self, role: str, options: Options) -> str:
-        """Return the part of a message that states the purpose of the array's items, such as "to be sorted"."""
+        """Return the words by which an error message states the purpose of the array's items, such as "to be
+        sorted".
+        """
         return "needed" if self.buffers[role].element == "word" else f"to be {self.done}"
 
     def _check_room(self, role: str, x: Range, need: int, options: Options) -> None:

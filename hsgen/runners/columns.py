@@ -27,9 +27,9 @@ INDICES = ("uint32", "int32")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnSort:
-    """The sort by a column, or by a pack of columns.
+    """A sort by one key column, or by a *pack*: several columns that are packed into one word per row.
 
-    column: the index of the first column of the pack.
+    column: the index of the column, or of the first column in the pack.
     sort: the sorter.
     size: the size of a key in bytes.
     packer: the packing of the columns into a key; None for a single column.
@@ -45,7 +45,7 @@ class ColumnSort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """The arrays of a call, after all checks.
+    """The arrays of one call that sorts the rows of a table, after all checks.
 
     columns: the key columns.
     moves: the arrays to put in the order of the sorted rows.
@@ -60,7 +60,9 @@ class Table:
 
 
 class Steps(Protocol):
-    """The methods by which an API enqueues the commands of a call; the commands run one after another."""
+    """The methods by which CUDA or OpenCL enqueues the commands of a call; the device runs the commands one after
+    another.
+    """
 
     def room(self, name: str, size: int) -> Range:
         """Return temporary memory of at least `size` bytes; `name` states its use."""
@@ -88,11 +90,12 @@ class Steps(Protocol):
 
 
 def column_sorts(by: By, sorter: Callable[..., Any], packer: Callable[[Pack], Packing]) -> list[ColumnSort]:
-    """Return the sorts by the columns `by`, in the order of columns.  The last sort is an argsort and runs first.
+    """Return one sort for each pack of the key columns `by`, in the order of columns.  The last sort, an argsort, runs
+    first.
 
     sorter: a function that returns a sorter; its arguments are the key type and the keywords `value`, `order` and
     `bit_range`.
-    packer: a function that returns the packing of a pack of columns.
+    packer: a function that takes a pack, and returns the `Packing` that stores its columns in words.
     """
     every = packs(by)
     return [_column_sort(by, pack, sorter, packer, last=pack is every[-1]) for pack in every]
@@ -117,9 +120,10 @@ def _column_sort(
 
 
 def _wide(name: str) -> str:
-    """Return the 32-bit key type that orders keys of a narrower type, if they are its upper bits.
+    """Return the 32-bit key type by which keys of a narrower type are sorted; each key is stored in the upper bits of a
+    32-bit word.
 
-    Return `name` itself if it is no narrower type.
+    Return `name` itself if its keys have at least 32 bits.
     """
     of = TYPES[name]
     return name if KEYS[of.key].bytes >= WORD else ("u32", "i32", "f32")[of.kind]
@@ -140,7 +144,9 @@ def enqueue(steps: Steps, sorts: Sequence[ColumnSort], table: Table) -> None:
 
 
 def _keys(steps: Steps, one: ColumnSort, columns: Sequence[Key], n: int) -> Range:
-    """Return the contiguous keys of the sort `one`, for which columns are packed or copied where necessary."""
+    """Return the keys of the sort `one` in contiguous memory.  If necessary, this function first enqueues a command
+    that packs or copies columns.
+    """
     if one.packer is not None:
         room = steps.room("column", one.size * n)
         steps.pack(one.packer, columns, room, n)
@@ -150,7 +156,7 @@ def _keys(steps: Steps, one: ColumnSort, columns: Sequence[Key], n: int) -> Rang
 
 
 class ColumnCalls:
-    """The checks of calls that sort rows by columns."""
+    """Checks the arguments of calls that sort rows by columns."""
 
     by: tuple[tuple[str, str], ...]
     max_n: int

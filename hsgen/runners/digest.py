@@ -14,7 +14,7 @@ from hsgen.runners.ranges import AnyRange
 
 
 class DigestCalls(Calls):
-    """The checks of calls that compute a digest of keys and values."""
+    """Checks the arguments of calls that compute a digest of keys and values."""
 
     operation = OPERATION
     noun, verb, done = "check", "check", "checked"

@@ -1,4 +1,4 @@
-"""Gathers in the Python APIs: the items of arrays, the options of a call, and the arrays that it needs."""
+"""Gathers in `hsgen.cuda` and `hsgen.opencl`: the sizes of items, and the checks of a call's arguments."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def item_bytes_of(value: Any) -> int | None:
 
 
 def same_items(size: int, after: int) -> int:
-    """Return `size`, the bytes of an item of the source, if items of the result have the same size, `after` bytes.
+    """Return `size`, the size of a source item in bytes, after a check that it equals `after`, the size of a result
+    item.
 
     Raises:
         ValueError: items of the result have another size.

@@ -1,4 +1,4 @@
-"""Checks of the arrays of a merge, for the Python APIs."""
+"""Merges in `hsgen.cuda` and `hsgen.opencl`: the checks of a call's arguments."""
 
 from __future__ import annotations
 

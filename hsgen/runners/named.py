@@ -1,4 +1,6 @@
-"""Calls of any operation, by its name, in the Python APIs.  `Operation.arguments` alone states the checks of calls."""
+"""Calls of any operation by its name, in `hsgen.cuda` and `hsgen.opencl`.  The checks of such calls follow from
+`Operation.arguments` alone.
+"""
 
 from __future__ import annotations
 

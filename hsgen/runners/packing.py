@@ -17,7 +17,8 @@ _WORD = 64  # the number of bits in the widest word
 By = Sequence[tuple[str, str]]
 """The key columns, each a pair of key type and order."""
 Pack = list[tuple[int, int]]
-"""The columns that have bits in a word: pairs of the column's index, and of the left shift of its bits into the word.
+"""The columns whose bits are in one word.  A pair has the index of a column, and the left shift that puts its bits in
+place.
 
 A negative shift is a shift to the right.
 """
@@ -25,7 +26,8 @@ A negative shift is a shift to the right.
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The definitions, `head`, by which the text of the kernel compiles in a kernel language, such as OpenCL C.
+    """A kernel language, such as OpenCL C. `head` has the definitions that the text of the packing kernel needs in this
+    language.
 
     The text writes HS_KERNEL before the kernel's name, and HS_GLOBAL before pointers to arrays.  HS_ROW is the index of
     the row that a lane packs.  The integer types are hs_u8 to hs_u64.
@@ -43,7 +45,7 @@ def _type(size: int) -> str:
 
 
 def _apart(sizes: Sequence[int]) -> list[Pack]:
-    """Return packs that split no column."""
+    """Return packs of at most 64 bits that keep each column in one pack."""
     out: list[Pack] = [[]]
     used = 0
     for i, size in reversed([*enumerate(sizes)]):
@@ -56,7 +58,9 @@ def _apart(sizes: Sequence[int]) -> list[Pack]:
 
 
 def _together(sizes: Sequence[int]) -> list[Pack]:
-    """Return packs of 64 bits each, which may split columns; the first pack may have fewer bits."""
+    """Return packs of 64 bits each, in which a column may be divided between two packs; the first pack may have fewer
+    bits.
+    """
     low = [sum(sizes[i + 1 :]) for i in range(len(sizes))]
     starts = range(0, sum(sizes), _WORD)
     parts = [
@@ -68,7 +72,7 @@ def _together(sizes: Sequence[int]) -> list[Pack]:
 def packs(by: By) -> list[Pack]:
     """Return the packs into which columns are divided; each pack requires one sort.
 
-    A column is split between two packs only if splits reduce the number of packs.
+    A column is divided between two packs only if there are then fewer packs.
     """
     sizes = [8 * _bytes(name) for name, _ in by]
     apart, together = _apart(sizes), _together(sizes)
@@ -83,7 +87,7 @@ def _loaded(size: int, *, aligned: bool) -> str:
 
 
 def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, aligned: bool) -> str:
-    """Return the statements that combine a column with the word.
+    """Return the C statements that add the bits of a column to the word of a row.
 
     The column's bits are first transformed by its type and order (docs/reference/semantics.md).
     number: the number of the column among the kernel's parameters.  word: the type of the word.

@@ -46,7 +46,7 @@ def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str]
 
 
 def in_place(ranges: Mapping[str, AnyRange], verb: str, *, discard: bool) -> dict[str, AnyRange]:
-    """Return the ranges by role; if the call is in place, the range of each output is that of its input.
+    """Return the memory ranges by role.  If the call is in place, each output has the same `Range` object as its input.
 
     A call is in place if each of its outputs is missing or begins with its input.
     verb: the verb for the operation in messages.

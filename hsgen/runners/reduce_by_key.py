@@ -1,4 +1,4 @@
-"""Reductions by key in the Python APIs: the options of a call, and the types of values."""
+"""Reductions by key in `hsgen.cuda` and `hsgen.opencl`: the types of values, and the checks of a call's arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The keywords by which the functions `topk` of all array libraries take separate numbers for each row.
+"""The keywords by which callers of `topk` pass one number per row, such as the row's length; they are the same for all
+array libraries.
 
 The module has the names, the meanings and the checks of these keywords.
 """
@@ -67,7 +68,7 @@ class SelectedEntries(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrays:
-    """The facts about the arrays of a library, which checks need.
+    """What the checks of this module must know about the arrays of a library.
 
     kind: the class of arrays.
     noun: the noun for an array in messages.
@@ -118,7 +119,7 @@ def present(numbers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check(numbers: Mapping[str, Any], x: Any, dim: int, arrays: Arrays, name: str) -> None:
-    """Check the numbers that a call has; `x` is the input, which messages call `name`.
+    """Check the arrays of numbers that a call passes; `x` is the input of the selection, which messages call `name`.
 
     Raises:
         TypeError: a number is no array of integers.

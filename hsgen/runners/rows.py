@@ -1,4 +1,6 @@
-"""The arguments of sorts of rows by columns, and their checks: key columns, and arrays that move with the rows."""
+"""The array arguments of a sort of rows by columns, and their checks: the key columns, and the arrays whose items move
+with the rows.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ _MOST_BYTES = 2**63 - 1  # the greatest size of a record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
-    """The facts about an array of any library that checks need.
+    """What the checks of this module must know about an array, whatever its library.
 
     range: the memory range.
     element, itemsize: the name of the element type, and its size in bytes.
@@ -138,7 +140,8 @@ def key(column: Any, name: str, key_type: str, look: Look) -> Key:
 
 
 def move(source: Any, to: Any, name: str, to_name: str, look: Look) -> Move:
-    """Return an array to put in order, with its output, after a check that both have items of the same number and size.
+    """Return a `Move`: an array to put in order, and its output.  Both must have the same number of items and the same
+    item size.
 
     to: the output; None if the result replaces the array.
     name, to_name: the names of both arrays in messages.

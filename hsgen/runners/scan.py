@@ -1,4 +1,6 @@
-"""Prefix sums in the Python APIs: the choice of a target's prefix sum, and the checks of calls."""
+"""Prefix sums in `hsgen.cuda` and `hsgen.opencl`: the choice of a target's prefix sum, and the checks of a call's
+arguments.
+"""
 
 from __future__ import annotations
 

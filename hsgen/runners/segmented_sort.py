@@ -1,4 +1,4 @@
-"""Segmented sorts in the Python APIs: the options of a call, and the arrays that a call needs."""
+"""Segmented sorts in `hsgen.cuda` and `hsgen.opencl`: the options of a call, and the checks of its arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sorts in the Python APIs: the options of a call, and the arrays that a call needs."""
+"""Sorts in `hsgen.cuda` and `hsgen.opencl`: the options of a call, and the checks of its arguments."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ class SortCalls(Calls):
         return scratch_bytes(self.sort, integer("n", n, 0, self.max_n), options)
 
     def length(self, role: str, n: int, options: Options) -> int:
-        """See `Calls`; the stage after the sort determines the length of the report."""
+        """See `Calls`; the length of the report depends on what writes the report after the sort: run boundaries or an
+        epilogue.
+        """
         return report_length(self.sort, n) if role == "report" else super().length(role, n, options)
 
     def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:

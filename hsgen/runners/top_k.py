@@ -1,4 +1,6 @@
-"""Selections in the Python APIs: the keywords for numbers per row of classes and calls of `TopK`, and the checks."""
+"""Selections in `hsgen.cuda` and `hsgen.opencl`: the keywords of `TopK` for numbers per row, such as lengths, and the
+checks of a call's arguments.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +14,13 @@ from hsgen.runners.row_numbers import keywords
 
 
 class Features(TypedDict, total=False):
-    """The keywords of the classes `TopK`: whether each call passes certain numbers, as arrays in device memory.
+    """The keywords by which users create a `TopK`: True for a keyword means that each call passes an array of such
+    numbers in device memory.
 
     lengths: the length of each row.
     starts: the start and the length of each row.
     takes: the number of keys to select from each row.
-    row_count: the number of rows.
+    row_count: a single number, the number of rows, which calls pass as `count`.
     value_starts: the index of the first value of each row, as for values in a page table.
     """
 
@@ -52,7 +55,9 @@ _FEATURES = {"lengths": "row_lengths", "starts": "row_starts", "takes": "row_tak
 
 
 class TopKCalls(Calls):
-    """The checks of calls that select the first keys of rows; `features` states which numbers per row a call has."""
+    """Checks the arguments of calls that select the first keys of rows; `features` states which arrays of numbers per
+    row a call passes.
+    """
 
     operation = OPERATION
     verb, done = "select", "selected"

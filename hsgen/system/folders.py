@@ -132,7 +132,8 @@ def _stand_in(name: str, why: str) -> Path:
 
 
 def problem(*names: str) -> str | None:
-    """Return the reason why one of these caches of other programs is unsafe or unusable; None if none is.
+    """Return the reason why one of these cache folders, which other programs use, is unsafe or unusable; None if all
+    can be used.
 
     Missing folders are created.
     """

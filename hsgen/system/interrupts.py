@@ -18,7 +18,7 @@ def deferred() -> Iterator[Callable[[], None]]:
     """Defer SIGINT, SIGTERM and SIGHUP until the context ends; yield a function that raises if a signal has arrived.
 
     When the context ends, the first signal that has arrived is sent again, to the previous handler.  If the handler
-    raises an exception, it replaces that of the yielded function.
+    raises an exception, this exception replaces that of the yielded function.
 
     Raises:
         KeyboardInterrupt, Terminated: raised by the yielded function after SIGINT, and after any other signal.
