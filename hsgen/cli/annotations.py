@@ -27,12 +27,13 @@ format_option = click.option(
 
 
 def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: str | None) -> bool:
-    """In GitHub Actions, print an error annotation for each (kind of difference, path), and return True.
+    """In GitHub Actions, print an error annotation for each pair (kind of difference, path of a file) in `rows`, and
+    return True.
 
     Elsewhere, print nothing and return False.  `style` "github" means that this process runs in GitHub Actions.  With
     `style` None, the process does so if the environment variable GITHUB_ACTIONS is "true".
-    A last annotation, at the manifest, has the hint.  With 10 or more rows, only the first 9 get annotations of their
-    own; the last annotation has the number of further files.
+    A last annotation, at the manifest file of the bundle, has the hint.  With 10 or more rows, only the first 9 get
+    annotations of their own; the last annotation has the number of further files.
     """
     if style != "github" and (style is not None or os.environ.get("GITHUB_ACTIONS") != "true"):
         return False

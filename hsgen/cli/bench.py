@@ -30,9 +30,10 @@ from hsgen.tools.bench.baselines import KNOWN
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What to measure for each sort: counts, inputs and baselines.
+    """What to measure for each sort: the numbers of keys, the kinds of input, and the baselines.
 
-    parts: numbers of segments.  rows: the segments have equal length.  take: the number of keys to take from each row.
+    parts: the numbers of segments for a segmented sort. rows: the segments have equal length. take: the number of keys
+    to take from each row.
     kinds: the kinds of input.
     against: the names of the baselines.  None selects numpy if numpy supports the sort, and also `hsgen:each` (every
     algorithm of the target, alone) if the device belongs to the target.
@@ -157,7 +158,7 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
 
 
 def _calls(sort: Sort, selection: Wanted, begin: int, end: int | None, task: Task) -> list[Options]:
-    """Return the options of the calls to measure, one for each selected key type and order."""
+    """Return the `Options` of the calls to measure, one object for each selected key type and order."""
     types = [TYPES[t] for t in TYPES if t in (selection.keys or (sort.label,))]
     kinds = sorted({t.kind for t in types if operations.of(sort).serves(sort, t)})
     orders = selection.orders or ORDERS[:1]

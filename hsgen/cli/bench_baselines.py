@@ -1,4 +1,6 @@
-"""The options that name baselines of `hsgen bench`, and those baselines that are themselves sorts of hsgen."""
+"""The command-line options that name the baselines of `hsgen bench`, and the baselines that are themselves sorts of
+hsgen.
+"""
 
 from __future__ import annotations
 
@@ -26,9 +28,13 @@ from hsgen.tools.bench.baselines.build import PEERS
 
 PREFIX = "hsgen:"
 EACH = "hsgen:each"
-"""The name of a set of baselines: each of the sorts among which the measured sort "auto" selects by count."""
+"""The name of a set of baselines.  The measured sort "auto" selects among several sorts by the number of keys; each of
+these sorts is a baseline.
+"""
 PLAIN = "plain"
-"""The label of the sort "auto" for the same keys and values, but without features such as bit ranges."""
+"""The label of a baseline: the sort "auto" for the same keys and values as the measured sort, but without features such
+as bit ranges.
+"""
 
 
 def named(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
@@ -166,7 +172,7 @@ def planned(sort: Sort, where: str, host: hosts.Host) -> bool:
 
 
 def spans(alternatives: dict[str, Alternative]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the spans of each alternative that is measured only at some counts, by the alternative's name."""
+    """Return the `spans` of each alternative that is measured only at some counts, by the alternative's name."""
     return {name: a.spans for name, a in alternatives.items() if a.spans is not None}
 
 

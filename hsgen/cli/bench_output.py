@@ -28,7 +28,9 @@ from hsgen.tools.bench.candidates import COPY
 T = TypeVar("T")
 
 AIM = 0.95
-"""If "auto" is slower than this fraction of the speed of one of its sorts alone, a note suggests `hsgen tune`."""
+"""The sort "auto" selects among other sorts by count.  If its speed is less than this fraction of the speed of one of
+them alone, a note suggests `hsgen tune`.
+"""
 NUMPY = "numpy"
 HEAD = ["n", "what", "Mkeys/s", "min", "q1", "q3", "max", "device", "of roof", "hsgen is", "90 % interval"]
 
@@ -158,7 +160,9 @@ def _rate(value: float | None) -> str:
 
 
 def of_plan(sort: Sort, rows: Sequence[Row]) -> list[str]:
-    """Return a line that compares "auto" with the sorts among which it selects; no line if none was measured alone."""
+    """Return a line that compares the sort "auto" with the sorts among which it selects; no line if none of these was
+    measured alone.
+    """
     alone = {f"{PREFIX}{part.label}" for part in sort.parts} if sort.algorithm == AUTO else set()
     ratios = [(r.hsgen_ratio, r) for r in rows if r.baseline in alone and r.hsgen_ratio is not None]
     if not ratios:

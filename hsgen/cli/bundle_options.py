@@ -1,4 +1,6 @@
-"""The options with which commands name a bundle and its targets; reads the choices that a bundle's manifest records."""
+"""The command-line options that name a bundle and its targets.  The module also reads which sorts of each target a
+bundle's manifest records.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ targets_option = click.option(
 
 
 def recorded(folder: Path, manifest: Manifest, names: tuple[str, ...] = ()) -> dict[str, tuple[Target, Choice]]:
-    """Return the targets of a bundle by name, each with the choice that the manifest records for it.
+    """Return the targets of a bundle by name, each with a `Choice`: the sorts of the target that the bundle contains,
+    as its manifest records.
 
     names: the targets that the command line names.  A target that does not come with hsgen must be named by its file.
 

@@ -73,7 +73,9 @@ def _check(
     style: str | None,
     as_json: bool,
 ) -> None:
-    """Compare a bundle with what hsgen generates today, and files of `unknown` targets with the manifest's hashes."""
+    """Compare the files of a bundle with what hsgen generates today.  Files of `unknown` targets are compared only with
+    the manifest's hashes.
+    """
     _refuse_others(folder, old, names)
     parts = recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True, single=old.single)
@@ -118,7 +120,8 @@ def _refuse_others(folder: Path, old: Manifest, names: Sequence[str]) -> None:
 def _explained(
     differences: Differences, stale: Collection[str], missing: Collection[str], edited: Collection[str], version: str
 ) -> Differences:
-    """Return `differences` with the files `stale` and `missing` instead of its own, and a reason for stale files.
+    """Return a copy of `differences` with the given `stale` and `missing` files, and with the reasons why files are
+    stale.
 
     A file is stale because it was `edited`, or because another version of hsgen wrote it.  If neither is the case, a
     target or a template has changed, and the file gets no reason.

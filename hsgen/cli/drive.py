@@ -1,4 +1,4 @@
-"""The options with which a command's user chooses a device, an API, a runtime, a target and sorts."""
+"""The command-line options that choose a device, an API, a runtime, a target and sorts."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Drive:
 
     @cached_property
     def named_target(self) -> target_files.Target | None:
-        """The target that the command line names, or None."""
+        """The target (a description of GPU models with tuned sorts) that the command line names, or None."""
         return target_files.find(self.target) if self.target else None
 
     @property

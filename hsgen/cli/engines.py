@@ -1,4 +1,6 @@
-"""Finds the device, target and libraries of a command, and makes the engines that run sorts on the device."""
+"""Finds the device, target and libraries that a command line selects, and creates the `Engine` objects that run sorts
+on the device.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Checks of epilogues that are in the manifest of a bundle, but not in a file that the user names.
+"""Checks of epilogues, templates of user code that runs for every sorted key.  The epilogues are those in the manifest
+of a bundle that are in no file that the user names.
 
 The author of such an epilogue is unknown, so hsgen renders the epilogue only with the user's consent.
 """

@@ -26,7 +26,8 @@ from hsgen.targets import target as target_files
 from hsgen.targets.target import AUTO, Target
 
 Parts = dict[str, tuple[Target, Choice]]
-"""The targets of a bundle by name, each with the choice of the sorts that the bundle contains."""
+"""The targets of a bundle by name, each with a `Choice`, which states the sorts of the target that the bundle contains.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +88,9 @@ class Request:
         return _built(folder, old, remaining, parts, prefix, single)
 
     def _parts(self, remaining: Manifest | None) -> Parts:
-        """Return the named targets, each with its choice: the union of the request and the bundle's earlier choice."""
+        """Return the named targets, each with its `Choice`: the sorts of this request, and the sorts that the bundle
+        already contains.
+        """
         targets = [target_files.find(name) for name in self.names]
         parts: Parts = {}
         for target, apis in zip(targets, shared_out(self.apis, targets), strict=True):
@@ -100,7 +103,7 @@ class Request:
         return self._without_spirv(parts) if self.glsl_only else parts
 
     def _without_spirv(self, parts: Parts) -> Parts:
-        """Return `parts` with each choice changed so that the bundle has GLSL without SPIR-V.
+        """Return a copy of `parts` in which each `Choice` has GLSL kernels without SPIR-V.
 
         Raises:
             Usage: no target has GLSL.

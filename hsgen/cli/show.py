@@ -50,7 +50,7 @@ def show(target: str, selection: Wanted, algorithm: str | None, count: int | Non
 
 
 def _serves(target: target_files.Target, sort: Sort) -> list[str]:
-    """Return the kinds of values and the features that a target supports for a sort's label and key width."""
+    """Return the kinds of values and the features that a target supports for the algorithm and key width of `sort`."""
     signatures = {value: Signature(value=value) for value in VALUES if value != "none"}
     signatures |= {
         "types": Signature(key_transform=True),

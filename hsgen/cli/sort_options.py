@@ -1,4 +1,4 @@
-"""The options with which a command's user chooses sorts: key types, values, orders, features, and an epilogue."""
+"""The command-line options that choose sorts: key types, values, orders, features, and an epilogue."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Wanted:
         return self != Wanted()
 
     def choice(self, target: Target, apis: Iterable[str] = (), algorithms: Iterable[str] = ()) -> Choice:
-        """Return the choice of a target's sorts to which these options amount.
+        """Return a `Choice`, which lists the sorts of a target that these options select.
 
         Raises:
             Usage: the target lacks a named key, value, API, algorithm or feature.
@@ -51,6 +51,8 @@ class Wanted:
 
     def sorts(self, target: Target, algorithms: Iterable[str] = ()) -> list[Sort]:
         """Return the sorts that these options select, for the labels `algorithms`, or for all labels of the target.
+
+        A label is the name of an algorithm, such as "radix", or of a variant.
 
         Raises:
             Usage: the target has no such sort.

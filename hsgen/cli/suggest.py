@@ -1,4 +1,6 @@
-"""``hsgen suggest``: first shapes for a target, from its facts."""
+"""``hsgen suggest``: first shapes (tuning parameters of sorts) for a target, derived from the facts about its
+device.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""``hsgen tune``: find a target's shapes and crossovers on a device."""
+"""``hsgen tune``: measure the best shapes and crossovers of a target on a device. *Shapes* are the tuning parameters of
+sorts; *crossovers* are the counts at which another sort becomes faster.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,7 @@ from hsgen.tools.tune.search import CANDIDATES
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """The options of a tuning."""
+    """The command-line options of a tuning run."""
 
     name: str
     device: str | None
@@ -66,12 +68,13 @@ class Request:
 
     @cached_property
     def tables(self) -> request.Request:
-        """The tables to tune, the time budget and the counts."""
+        """What to tune: the tables of shapes in the target file, the time budget, and the numbers of keys."""
         sizes = tuple(sorted(set(parse_sizes(self.sizes))))
         return request.Request(keys=self.keys, labels=self.labels, budget=self.budget, sizes=sizes)
 
     def field(self, text: str) -> Field:
-        """Return the device to tune on, with the target; `hsgen validate` chooses the same device for the same options.
+        """Return a `Field`: the device to tune on, and the target.  With the same options, `hsgen validate` chooses the
+        same device.
 
         Raises:
             Usage: `write` is set, and the device is not a device of the target.
@@ -97,7 +100,8 @@ class Request:
         return field
 
     def opened(self, text: str, field: Field) -> journal.Journal:
-        """Open the journal of this tuning, or merge several journals into a new one; return it.
+        """Open the journal, the file that records the steps of this tuning, or merge several journals into a new one;
+        return it.
 
         Raises:
             Usage: the journal belongs to another tuning.
@@ -229,7 +233,8 @@ def _resumable(book: journal.Journal) -> Iterator[None]:
 
 
 def _evidence(field: Field, book: journal.Journal, result: Result, shapes: str) -> list[dict[str, str]]:
-    """Return the rows of evidence of a tuning, one for each group of tables that were compared.
+    """Return the rows of evidence that a tuning adds to the target file, one for each group of tables that were
+    compared.
 
     The result is empty on a GPU that does not belong to the target.
     """

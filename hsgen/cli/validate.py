@@ -128,7 +128,8 @@ def _recording(place: engines.Place) -> Path:
 
 
 def _level(place: engines.Place) -> str:
-    """Return the level of evidence of a run on the device.
+    """Return what a passed run on this device is evidence for: "device" (the target's devices) or "cpu" (a CPU runtime
+    only).
 
     Raises:
         Usage: a run on this device is no evidence for the target.
@@ -143,7 +144,7 @@ def _level(place: engines.Place) -> str:
 
 
 def _row(place: engines.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """Return the row of evidence of a validation without failures."""
+    """Return the row that records a validation without failures as evidence in the target file."""
     sorts = {r["algorithm"]: "" for r in rows}
     for name in sorts:
         keys = {f"{r['key']} with {r['value']}" if r["value"] else r["key"]: "" for r in rows if r["algorithm"] == name}

@@ -172,7 +172,7 @@ def holds(target: Target, sort: Sort, host: Host) -> bool:
     """Whether `host` has enough cores for the kernels of `sort` whose work-groups wait for each other.
 
     All work-groups of a launch of such a kernel (`Kernel.cooperative`) must be resident at once.  The function assumes
-    that a core of `host` can hold as many work-groups at once as a core of the target's largest device must hold.
+    that a core of `host` can hold as many work-groups as a core of the target's largest device must hold.
     """
     cores, most = host.more.get("cores", 0), target.device.cores
     waiting = {k.name for k in sort.kernels if k.cooperative}
