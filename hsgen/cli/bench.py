@@ -32,8 +32,8 @@ from hsgen.tools.bench.baselines import KNOWN
 class Task:
     """What to measure for each sort: the numbers of keys, the kinds of input, and the baselines.
 
-    parts: the numbers of segments for a segmented sort. rows: the segments have equal length. take: the number of keys
-    to take from each row.
+    parts: the numbers of segments for a segmented sort.  rows: the segments have equal length.  take: the number of
+    keys to take from each row.
     kinds: the kinds of input.
     against: the names of the baselines.  None selects numpy if numpy supports the sort, and also `hsgen:each` (every
     algorithm of the target, alone) if the device belongs to the target.

@@ -121,8 +121,8 @@ SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_TOGETHER = 1 << 13, 1 << 16, 1 << 20
 
 With shorter rows, hsgen is faster if all rows together have at least `SELECTS_TOGETHER` keys.
 
-Each number is the time of torch.topk divided by the time of hsgen, for calls on a stream of an H100 with PyTorch 2.11.
-k is 64 unless stated:
+Each number in the table is the time of torch.topk divided by the time of hsgen, for calls on a stream of an H100 with
+PyTorch 2.11. k is 64 unless stated:
 
 | rows x keys | float32 | int64 | bfloat16 |
 |---|---|---|---|

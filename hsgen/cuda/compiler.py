@@ -20,7 +20,7 @@ _MAGIC = b"\x7fELF"
 
 
 def cubin(text: str, arch: int, path: str) -> bytes:
-    """Return the machine code of CUDA C++ for sm_<arch>; messages name the text by `path`.
+    """Return the machine code for the CUDA C++ text `text` on sm_<arch>; messages name the text by `path`.
 
     The code comes from the optional package of machine code (`hsgen.cuda.shipped`), or else from the cache, or else
     from a compilation.  The name of a cache entry has a hash of the text, the options and the version of NVRTC.  If an
@@ -52,7 +52,8 @@ _collected: dict[tuple[int, str], str] | None = None
 def collecting() -> Iterator[dict[tuple[int, str], str]]:
     """In the block, `cubin` compiles nothing, and only collects the texts of kernels.
 
-    Yield the dictionary of collected texts: a key is (architecture, text), a value the path for messages.
+    Yield the dictionary of collected texts.  The dictionary maps (architecture, text) to the path by which messages
+    name the text.
     """
     global _collected
     _collected = {}

@@ -87,7 +87,9 @@ class Kernels:
             return [compilations[name].result() for name in names]
 
     def _subject(self, name: str) -> tuple[str, int, str]:
-        """Return the arguments for `compiler.cubin` that compile a kernel."""
+        """Return the arguments of `compiler.cubin` for the kernel `name`: its text, the architecture, and the path for
+        messages.
+        """
         text, path = self.text(name)
         return text, self.device.arch, path
 
@@ -155,7 +157,8 @@ _compiling = Lock()
 
 
 def single(device: Device, name: str, text: str, path: str) -> Any:
-    """Return the driver's function of the kernel `name` in a CUDA C++ text of its own, such as that of `Finish`.
+    """Return the driver's function for the kernel `name`, which a CUDA C++ text defines without other kernels; an
+    example is that of `Finish`.
 
     The kernel is compiled and loaded at the first call.  Messages name its text by `path`.
 

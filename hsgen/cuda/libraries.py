@@ -54,12 +54,15 @@ class Library:
                                    NOWHERE if 0 in shape else _device_of(address), bool(readonly))  # fmt: skip
 
     def stream(self, array: Any, device: int) -> int:
-        """Return the handle of the current stream for a call with this array."""
+        """Return the handle of the library's current stream, on which a call with this array runs by default."""
         handle = array.__cuda_array_interface__.get("stream")
         return 0 if handle in (None, LEGACY) else int(handle)
 
     def allocate(self, size: int, device: int, stream: int, *, current: bool) -> Memory:
-        """Allocate scratch memory for work on a stream; current: whether `stream` is the library's current stream."""
+        """Allocate scratch memory for work on a stream.
+
+        current: whether `stream` is the library's current stream.
+        """
         address = int(done(bindings().cuMemAllocAsync(size, stream), f"{size} bytes of scratch memory"))
         return Memory(address, address)
 
@@ -68,7 +71,9 @@ class Library:
         done(bindings().cuMemFreeAsync(memory.owner, stream), "cuMemFreeAsync")
 
     def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
-        """Return a new array of `n` elements on the GPU of `like`: of its element type, or if `words`, of 32 bits.
+        """Return a new array of `n` elements on the GPU of `like`.
+
+        words: whether elements are 32-bit integers; otherwise they have the element type of `like`.
 
         Raises:
             TypeError: the library cannot create arrays.

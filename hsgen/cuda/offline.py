@@ -55,7 +55,7 @@ def gpu(arch: str) -> Host:
 
 
 class _Names:
-    """A stand-in for each enumeration of the driver: the value of a member is its name."""
+    """Replaces an enumeration type of the driver: the value of each member is the member's name."""
 
     def __getattr__(self, name: str) -> str:
         return name

@@ -1,4 +1,6 @@
-"""Two kernels for `ColumnSorter` on NVIDIA GPUs: one packs key columns, one copies the same bytes of every record."""
+"""Two kernels for `ColumnSorter` on NVIDIA GPUs.  The first packs the key columns of each row into a word, the second
+copies the same bytes of each record.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ STREAMS = 16
 """The greatest number of streams for which a `Prepared` keeps driver calls; a further stream clears all of them."""
 
 _Call = tuple[Any, tuple[Any, ...], str]
-"""A function of the driver, its arguments, and the name of the kernel."""
+"""A driver call that launches a kernel: the driver's function, its arguments, and the name of the kernel."""
 
 
 class Arguments:
@@ -80,7 +80,9 @@ class Prepared:
         return len(self._launches)
 
     def _row(self, sort: Sort, launch: Launch, n: int, options: Options) -> list[int]:
-        """Return the arguments of a launch: 0 for each address, which a call replaces, then n and further numbers."""
+        """Return the kernel arguments of a launch: first 0 for each address, which a call replaces later, then n and
+        further numbers.
+        """
         return [*(0 for _ in launch.step.bindings), n, launch.argument, *numbers(sort, launch.step, options)]
 
     def _place(self, sort: Sort, steps: Sequence[Launch], n: int, options: Options) -> None:

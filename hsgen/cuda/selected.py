@@ -79,7 +79,7 @@ def loading(device: Device, name: str, kind: Kind) -> AbstractContextManager[Non
 
 
 class Around:
-    """A launch of one of the three kernels for `n` items.
+    """A launch of one of the kernels `bounds`, `masked` and `selected` for `n` items.
 
     numbers: the arguments after n, which are the same in every call.  kind: the variant of the kernel; None for BOUNDS,
     which reads no keys.

@@ -33,7 +33,7 @@ from hsgen.runners.top_k import Features, TopKCalls
 
 _SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
 _ROLES = {"lengths": ROLES.index("other"), "starts": ROLES.index("other_values")}
-"""For the arrays with the length and the start of each row, the index of their role in `ROLES`."""
+"""The index in `ROLES` for the arrays with the length and with the start of each row."""
 _NONE: Mapping[str, int] = {}
 _INDEX_BYTES = 8
 _NUMBER_BYTES = 4
@@ -190,9 +190,9 @@ class Selection:
     ) -> None:
         """Enqueue the selection; arguments: the addresses of keys, selected keys, 64-bit indices and scratch memory.
 
-        numbers: by name, the address of each array with a number per row.  The numbers have 32 bits; in "table_starts",
-        64 bits.  With a look-up table, also "table", its address; "entries", the address of the output for selected
-        entries; and "size", the number of entries in the table.
+        numbers: the address of each array with a number per row, by name.  The numbers in "table_starts" have 64 bits,
+        all others 32 bits.  For a look-up table, `numbers` has three more items.  "table" is its address, "size" its
+        number of entries, and "entries" the address of the output for selected entries.
 
         Raises:
             Wrong: the driver refuses a launch.

@@ -1,8 +1,8 @@
-"""Machine code of kernels from the optional package `hsgen_cubins`, which `.ci/cubins.py` builds.
+"""Find the machine code of kernels in the optional package `hsgen_cubins`, which `.ci/cubins.py` builds.
 
-A first call whose kernels are in the package needs no NVRTC.  The name of an entry has the architecture, and a hash of
-the kernel's text and options.  If the package is of another version of hsgen, a changed kernel therefore has no entry,
-and is compiled.
+If the package has the machine code of a kernel, hsgen does not compile the kernel by NVRTC.  The name of a file in the
+package has the architecture, and a hash of the kernel's text and options.  If the package belongs to another version of
+hsgen, it has no file for a kernel that has changed.  NVRTC then compiles this kernel.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ PACKAGE, INDEX = "hsgen_cubins", "index.json"
 
 
 def name(text: str, arch: int, options: Sequence[str]) -> str:
-    """Return the path in the package of the machine code for a text, an architecture and options."""
+    """Return the name of the file in the package that has the machine code for a text, an architecture and compiler
+    options.
+    """
     state = "\0".join([*options, text])
     return f"sm{arch}/{hashlib.sha256(state.encode()).hexdigest()}.cubin"
 
 
 def code(text: str, arch: int, options: Sequence[str]) -> bytes | None:
-    """Return the machine code of a text for sm_<arch>; None if the package lacks the entry, or the entry is damaged."""
+    """Return the machine code of a text for sm_<arch>; None if the package has no such file, or the file is damaged."""
     folder, codes = _installed()
     entry = name(text, arch, options)
     if _refused or entry not in codes:
@@ -50,16 +52,16 @@ def used() -> bool:
 
 
 def refuse() -> None:
-    """Stop using the package in this process, because the driver has refused an entry."""
+    """Stop using the package in this process, because the driver has refused machine code from it."""
     global _refused
     _refused = True
 
 
 @cache
 def _installed() -> tuple[Path, Mapping[str, str]]:
-    """Return the folder of the package, and the SHA-256 of each entry by its name.
+    """Return the folder of the package, and a dictionary with the SHA-256 of each machine-code file by name.
 
-    There are no entries if the package is missing or damaged, or the driver is too old for it.
+    The dictionary is empty if the package is missing or damaged, or if the driver is too old for its files.
     """
     nothing: tuple[Path, Mapping[str, str]] = (Path(), {})
     try:

@@ -72,7 +72,9 @@ def _created() -> Any:
 
 
 class Kept:
-    """Objects that are kept alive until their stream has executed all work that was enqueued before `hold`."""
+    """Keeps objects, such as arrays, alive until a stream has executed all work that was enqueued before the call of
+    `hold`.
+    """
 
     def __init__(self) -> None:
         self._held: deque[tuple[Any, Any]] = deque()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SELECT, SORT, LIBRARY = "select", "sort", ""
-"""Methods.
+"""The methods, from which a rule chooses.
 
 SELECT is a selection.  If the result must be sorted, and k is too great for the selection to sort, a sort of the
 selected keys follows.  SORT is a sort of all rows, of which the first k keys are copied.  LIBRARY is the array

@@ -156,7 +156,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _texts(comm: Communicator, text: str) -> list[str]:
-    """Exchange texts; return the text of every rank."""
+    """Gather the text that each rank passes; return the texts in the order of ranks."""
     return [_decoded(row) for row in comm.gather(np.array(_encoded(text), np.int64))]
 
 

@@ -1,10 +1,11 @@
-"""The protocol of a sort over ranks: sort locally, find exact splitters, exchange once, merge.
+"""A sort over the ranks of a process group: each rank sorts its shard; all find exact splitters, exchange keys once,
+and merge.
 
     compare arguments -> sort -> agree -> cut -> exchange -> merge
 
 In each phase, every rank sends a status word together with its counts and sizes.  An error on one rank thus raises an
-error on
-all ranks.  Sorts are stable: equal keys are in the order of ranks, and within a rank in the order of their indices.
+error on all ranks.  Sorts are stable: equal keys are in the order of ranks, and within a rank in the order of their
+indices.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Shard:
     """The arguments of one rank after its own checks.
 
     length: the number of keys.  size: the number of keys that this rank requests, or None for an even part.  overwrite:
-    whether the call may overwrite keys and values. facts: the values that must be equal on every rank, by the names of
+    whether the call may overwrite keys and values.  facts: the values that must be equal on every rank, by the names of
     arguments.
     """
 
@@ -311,6 +312,8 @@ def layout(at: Words, rank: int, unit: int, chunks: int = 1) -> list[tuple[list[
 
 
 def _extended(row: Sequence[int], part: int, unit: int) -> Span:
-    """Return the span of a part, extended to multiples of `unit` or the end of the run; an empty part stays empty."""
+    """Return the span of part number `part`, extended to multiples of `unit` or to the end of the run; an empty part
+    stays empty.
+    """
     begin, end = row[part] // unit * unit, row[part + 1]
     return begin, (min(-(-end // unit) * unit, row[-1]) if end > row[part] else begin)

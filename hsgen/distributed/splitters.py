@@ -52,8 +52,8 @@ class Counts(Protocol):
 class _Range:
     """A range of ordered keys, from `low` to `high`, that contains the key at a boundary.
 
-    under: how many keys of all shards are less than `low`. upto: how many are at most `high`. narrow: whether keys seem
-    to be evenly distributed in the range; the next round then probes only near the value that the key is likely to
+    under: how many keys of all shards are less than `low`.  upto: how many are at most `high`.  narrow: whether keys
+    seem to be evenly distributed in the range; the next round then probes only near the value that the key is likely to
     have.
     """
 
@@ -164,12 +164,13 @@ def cuts_of_ranks(
 ) -> Words:
     """Return the indices at which the runs of all ranks are cut, shape (ranks, parts + 1); see `cuts`.
 
-    error: None, or an error that this rank had before the call; every rank then raises an error.  together: whether all
-    equal keys belong to one part, because cuts are before them; parts then have only about the given sizes.  meanwhile:
-    a function that enqueues further work, which the device does while the host waits for the result.
+    error: None, or an error that this rank had before the call; every rank then raises an error. together: whether each
+    cut is moved before all keys that equal the key there, so that equal keys belong to one part; sizes of parts are
+    then approximate. meanwhile: a function that enqueues further work, which the device does while the host waits for
+    the result.
 
     Raises:
-        Exception: `error`, or an error of a count.
+        Exception: `error`, or an error that occurred while this rank counted keys.
         Wrong: another rank has an error.
     """
     at, ends = places(sizes), np.array(lengths, np.int64)[:, None]

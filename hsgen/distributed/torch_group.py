@@ -1,4 +1,4 @@
-"""A rank of a process group of torch.distributed: NCCL for GPUs, gloo for CPUs."""
+"""The communicator of a rank in a process group of torch.distributed, which uses NCCL for GPUs and gloo for CPUs."""
 
 from __future__ import annotations
 

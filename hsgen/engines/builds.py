@@ -57,9 +57,9 @@ def standard(context: Any, *, lanes: bool) -> str:
 
 
 def options(context: Any, language: str, *, lanes: bool, optimized: bool) -> str:
-    """Return the compiler options.
+    """Return the compiler options, as one text.
 
-    language: the option for the language; "" for that of `standard`.
+    language: the option that selects the language; with "", the result of `standard` is used.
     """
     return (language or standard(context, lanes=lanes)) + ("" if optimized else " -cl-opt-disable")
 

@@ -89,10 +89,9 @@ class Compiled:
         )
 
     def launches(self, n: int, call_options: Options, buffers: Mapping[str, Any]) -> Resolved:
-        """Return the launches of a call.
+        """Return the launches that `run` would enqueue for a call.
 
-        Raises:
-            Usage: for the same reasons as in `run`.
+        Raises: Usage: for the same reasons as in `run`.
         """
         source = buffers.get("source")
         in_place = bool(source is not None and source == buffers.get("destination"))
@@ -141,7 +140,8 @@ class Compiled:
         return wait_for if end is None or (ordered and before == queue) else [*(wait_for or []), end]
 
     def device_status(self, queue: Any) -> int:
-        """Wait for `queue`, and return the number of passes of the last sort that needed a retry.
+        """Wait for `queue`, and return how many passes of the last sort had to run again because work-groups made no
+        progress.
 
         For a segmented sort, a number other than 0 means that the device rejected the segment offsets.
         """

@@ -19,9 +19,9 @@ KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT, TAKES, V
 
 The buffers have these contents.  KEYS: the keys.  KEYS_OUT: the destination of keys.  VALUES: the values.  VALUES_OUT:
 the destination of values.  COUNT: the number of keys, if kernels read it from device memory.  OTHER: the offsets of
-segments, or the second of two arrays.
-OTHER_VALUES: the values of the second array.  REPORT: the report or digest.  TAKES: for each row of a selection, the
-number of keys to take.  VALUE_STARTS: for each row of a selection, the index of its first value.
+segments, or the second of two arrays.  OTHER_VALUES: the values of the second array.  REPORT: the report or digest.
+TAKES: for each row of a selection, the number of keys to take.  VALUE_STARTS: for each row of a selection, the index of
+its first value.
 """
 
 Places = Mapping[str, tuple[int, int]]
@@ -84,7 +84,7 @@ class Engine(Protocol):
         """Return the sizes in bytes of the device's memory and of its largest possible buffer; 0 if not reported."""
 
     def device_status(self) -> int:
-        """Return how many passes of the last sort needed a retry because work-groups made no progress.
+        """Return how many passes of the last sort had to run again because work-groups made no progress.
 
         For a segmented sort, a number other than 0 means that the device rejected the segment offsets.
 
@@ -96,7 +96,7 @@ class Engine(Protocol):
         """Copy `size` bytes from buffer 0 to buffer 1 on the device, wait, and return the time on the device."""
 
     def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
-        """Run the sort's operation by the baseline `name`, another library of the API; return its time as `run` does.
+        """Run the same operation by the baseline `name`, another library such as CUB; return the time, as `run` does.
 
         The baseline uses the same buffers as the sort.
         size, value_size: the sizes in bytes of a key and of a value; value_size is 0 without values.

@@ -28,7 +28,7 @@ Change = Callable[[Sequence[Token]], list[Token]]
 
 
 def spelled(text: str, change: Change) -> str:
-    """Return a text in which `change` has replaced the tokens, including those of preprocessor directives."""
+    """Return a copy of a text in which `change` has replaced the tokens, including those in preprocessor directives."""
     out: list[Token] = []
     for token in tokens(text):
         mark, directive, rest = token.text.partition("#")

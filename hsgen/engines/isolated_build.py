@@ -38,7 +38,8 @@ _OPTIMIZED, _PLAIN = b"optimized", b"without optimization"  # the possible conte
 
 
 def once(host: Host, sort: Sort, source: Source) -> Source:
-    """Return `accepted(host.label, sort, source)`, with at most one trial for each text, device and driver.
+    """Return the result of `accepted` for a device; the trial compilation runs only once for each text, device and
+    driver.
 
     A file in the user's cache records the result of each trial.  If no process can be started for a trial, the function
     warns and returns `source`.

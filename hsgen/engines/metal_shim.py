@@ -101,7 +101,7 @@ def _is_library(statement: Statement) -> bool:
 
 
 def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
-    """Return a kernel with an OpenCL signature.
+    """Return the Metal kernel `kernel` with an OpenCL signature.
 
     The parameters that are indices of work-groups and lanes become local variables.  Each number of the struct
     `hs_numbers` becomes a parameter after the buffers.

@@ -71,7 +71,7 @@ def add(handle: ctypes.CDLL, work: Work, context: int, buffers: int, recorded: S
     """Pass a recipe to the handler in C.
 
     handle: the handler's library.  context: the primary context of the recipe's GPU.  buffers: the number of buffers of
-    a custom call of `work`. recorded: the launches; each address is encoded as a buffer number and an offset
+    a custom call of `work`.  recorded: the launches; each address is encoded as a buffer number and an offset
     (`_SHIFT`).
 
     Raises:
@@ -116,7 +116,7 @@ def recipe(work: Work, number: int) -> tuple[int, int, list[Recorded]]:
 def _prepare(numbers: Any, stream: int | None, message: Any, size: int) -> int:
     """Prepare a recipe for the handler, which calls this function; return 0, or 1 after an error.
 
-    numbers: the eight numbers that describe the `Work`. stream: a stream of the GPU. message: receives the text of the
+    numbers: the eight numbers that describe the `Work`.  stream: a stream of the GPU. message: receives the text of the
     error, at most `size` bytes.
     """
     try:

@@ -88,7 +88,10 @@ def _sorted(descending: bool, keys: bool, indices: bool) -> Callable[[Any], Any]
 
 @jax.custom_batching.custom_vmap
 def _sorted_with(x: Any, values: Any) -> tuple[Any, ...]:
-    """Return sorted keys and their values, by a sort of hsgen that moves both; vmap as in `_sorted`."""
+    """Return sorted keys and their values, by a sort of hsgen that moves both.
+
+    Under vmap, the batch becomes further rows of the same custom call.
+    """
     length = x.shape[-1]
     work = Work(_number(x), x.size // length, length, False, True, True, value=values.dtype.itemsize)
     results = (jax.ShapeDtypeStruct(y.shape, y.dtype) for y in (x, values))
@@ -146,7 +149,7 @@ def _keys(x: Any, descending: bool) -> Any:
 
 
 def _indices(x: Any, descending: bool) -> Any:
-    """Return the indices that sort the last dimension, by hsgen or by JAX; gradients stop here."""
+    """Return the indices that sort the last dimension, by hsgen or by JAX; no gradient flows back to `x`."""
     x = jax.lax.stop_gradient(x)
 
     def theirs(y: Any) -> Any:

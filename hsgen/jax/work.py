@@ -145,8 +145,10 @@ class _Single:
         self._prepared, self._gpu, self.scratch = prepared, gpu, prepared.scratch
 
     def run(self, source: int, keys: int, values_out: int, scratch: int, *more: int) -> None:
-        """Launch the kernels. values_out: the address of indices or sorted values. more: the address of values if there
-        are any, then the stream.
+        """Launch the kernels.
+
+        values_out: the address of indices or sorted values.  more: the address of values if there are any, then the
+        stream.
         """
         *values, stream = more
         with self._gpu.current():

@@ -176,7 +176,7 @@ def chosen(name: str | None = None) -> tuple[Host, type[Device]]:
 
 
 def device_of(name: str | None = None) -> Device:
-    """Return an object that drives the device of `chosen`; there is one object for each device.
+    """Return an object that drives the device that `chosen` selects; calls for the same device return the same object.
 
     Raises:
         TypeError, Usage, Unavailable: as `chosen`.

@@ -253,7 +253,8 @@ class Calls:
         return (element, str(self.dtype)) if element == BFLOAT16 else (element,)
 
     def check_shape(self, role: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Check that an array has at most one dimension, because more dimensions leave the order of elements open.
+        """Check that an array has at most one dimension, because the order of elements would be unclear with more
+        dimensions.
 
         rows: whether the array is in C order.
         """

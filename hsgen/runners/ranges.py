@@ -1,4 +1,4 @@
-"""Memory ranges of the arrays of a call, checks for overlaps, and the detection of in-place calls."""
+"""The memory ranges of a call's arrays: functions that check them for overlaps, and detect calls in place."""
 
 from __future__ import annotations
 

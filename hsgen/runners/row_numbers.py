@@ -40,7 +40,7 @@ With a look-up table, the result also has the table's entry for each selected in
 table has the shape of the input, with one entry for each element.  With `table_starts`, the table may have any shape.
 """
 _EACH = {"lengths": "length", "starts": "start", "takes": "k", "table_starts": "start"}
-"""The nouns in messages for an element of each array that has a number for every row."""
+"""The noun by which messages call an element of each array, such as "length" for the array `lengths`."""
 BOUNDS = ("lengths", "starts", "count")
 """The keywords that determine which elements take part in the selection."""
 ENTRIES = (4, 8)

@@ -76,7 +76,7 @@ class Column:
 class Key:
     """A key column of a call.
 
-    column: the place of the keys in memory.
+    column: where the keys are in memory.
     rows: the number of rows.
     array: the memory range of the column's array; None for a `Field`.
     """

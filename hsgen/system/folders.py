@@ -22,7 +22,7 @@ from pathlib import Path
 from hsgen.core.errors import Notice, Unavailable
 
 FORM = 2
-"""The number of the format of cached files, which is part of the folder names.
+"""The version of the format of cached files, which is part of the names of cache folders.
 
 Files of format 1 had no SHA-256 after the data.
 """

@@ -1,4 +1,6 @@
-"""Child processes.  No child outlives its call, and no child loads code from the current folder."""
+"""Start and end child processes.  `run` kills all processes of a child before it returns.  No child loads code from the
+current folder.
+"""
 
 from __future__ import annotations
 

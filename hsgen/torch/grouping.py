@@ -103,9 +103,10 @@ def _cut(
     inverse: bool,
     counts: bool,
 ) -> Triple:
-    """Return the position where each group of equal adjacent elements starts, the groups' numbers, and their lengths.
+    """Return three tensors that describe the groups of equal adjacent elements: where each group starts, the group of
+    each element, and the length of each group.
 
-    The second tensor has the group of each element, in the order of the input.
+    The second tensor has a group number for each element, in the order of the input.
 
     steps: for each element but the first, whether the element starts a group.  order: the index of each element in the
     input; None if the elements are not sorted.  shape: the shape of the input.
@@ -142,7 +143,7 @@ def _reduced(reducer: GroupBy | ReduceByKey, flat: torch.Tensor, counts: bool) -
 
 
 def _first(out: torch.Tensor, words: torch.Tensor, flat: torch.Tensor, dtype: torch.dtype) -> Triple:
-    """Return the results of `_reduced`, cut to the number of groups; the host waits for this number.
+    """Return the results of `_reduced`, shortened to the number of groups; the host waits for this number.
 
     If the keys fill at most half of `out`, return a copy of them, so that the memory of `out` is freed.
     """

@@ -237,8 +237,9 @@ def launch(
     """Run the launches `ready` of a sort or selection on the current stream of its GPU; scratch memory comes from
     PyTorch's allocator.
 
-    numbers: for a selection, the tensors whose addresses `Selection.run` gets as its argument `numbers`, by name.
-    sizes: numbers that `Selection.run` gets in the same argument as they are.
+    numbers: for a selection, tensors by name, whose addresses are passed to `Selection.run` in its argument `numbers`.
+
+    sizes: numbers that are passed in the same argument as they are.
     """
     number = ready.gpu.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream

@@ -148,7 +148,9 @@ def _selected(ready: Selection, x: torch.Tensor, k: int, numbers: Numbers) -> tu
 
 
 _KINDS = {"table_starts": torch.int64}
-"""The element type in which kernels read an array with a number per row; int32 for names that are not listed."""
+"""The element type in which kernels read an array with a number per row, by the array's name; int32 for all names that
+are absent here.
+"""
 _ENTRIES = {4: torch.int32, 8: torch.int64}
 
 
