@@ -1,4 +1,5 @@
-"""Digests of arrays on NVIDIA GPUs: verify a sort on the device.
+"""Digests (checksums) of arrays on NVIDIA GPUs, by which a program verifies a sort without copying the arrays to the
+host.
 
 >>> checker = Checker("f32", value=4)
 >>> before = checker(keys, values)                        # before the sort

@@ -1,4 +1,6 @@
-"""NVIDIA's driver through cuda.bindings: its errors as one-line messages, its GPUs, and their primary contexts."""
+"""Access to NVIDIA's driver through cuda.bindings: list GPUs, retain their primary contexts, and raise the driver's
+errors as exceptions with one-line messages.
+"""
 
 from __future__ import annotations
 
@@ -129,14 +131,14 @@ def _handle(number: int) -> Any:
 
 
 def _fact(number: int, name: str) -> int:
-    """Return the value of CU_DEVICE_ATTRIBUTE_<name> for a GPU."""
+    """Return the value of the attribute CU_DEVICE_ATTRIBUTE_<name> of a GPU."""
     driver = bindings()
     which = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
     return int(done(driver.cuDeviceGetAttribute(which, _handle(number)), "cuDeviceGetAttribute"))
 
 
 def _host(number: int) -> Host:
-    """Return a GPU as a `Host`."""
+    """Return a `Host`, which describes GPU `number`."""
     driver = bindings()
     version = int(done(driver.cuDriverGetVersion(), "cuDriverGetVersion"))
     name = bytes(done(driver.cuDeviceGetName(96, _handle(number)), "cuDeviceGetName")).split(b"\0")[0].decode()
@@ -161,7 +163,7 @@ def _host(number: int) -> Host:
 
 @cache
 def hosts() -> list[Host]:
-    """Return the GPUs in the driver's order, without creating contexts.
+    """Return a `Host` for each GPU, in the driver's order, without creating contexts.
 
     Raises:
         Unavailable: cuda.bindings or the driver is not installed, or the driver lists no GPU.

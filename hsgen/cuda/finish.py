@@ -105,7 +105,7 @@ class Finish:
             done(function(*arguments), name)
 
     def recorded(self, index: int, to: int, keys: int, source: int, turn: int = 0) -> Recorded:
-        """Return the launch of `run` with these addresses, without launching."""
+        """Return the launch that `run` would do with these addresses, without launching it."""
         addresses = self._addresses(index, to, keys, source, turn)
         which = (*(True for _ in addresses), *(False for _ in self._numbers))
         return Recorded(self._launch, (*addresses, *self._numbers), which)

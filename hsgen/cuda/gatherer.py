@@ -105,7 +105,8 @@ class Gatherer:
         self.of(gcd(size, at, to)).run(index, source, out, size, n, stream)
 
     def of(self, aligned: int) -> _Values:
-        """Return the gather in the widest unit (16, 8 or 4 bytes) that divides `aligned`; build it at its first use.
+        """Return the `_Values` that gathers in the widest unit (16, 8 or 4 bytes) that divides `aligned`; it is created
+        at its first use.
 
         aligned: a number of bytes that divides the size and the address of every item.
         """

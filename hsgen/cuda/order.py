@@ -177,7 +177,9 @@ class Order:
                 self.gpu.leave()
 
     def recorded(self, source: int, keys: int, indices: int, scratch: int) -> list[Recorded]:
-        """Return the launches of `run` with these addresses, without launching; see `Prepared.recorded`."""
+        """Return the launches that `run` would do with these addresses, without launching them; see
+        `Prepared.recorded`.
+        """
         launches: list[Recorded] = []
 
         def sort(bases: list[int], stream: int) -> None:

@@ -76,7 +76,7 @@ def rows_text(unit: int) -> str:
 
 
 def copy_rows(device: Device, to: Column, source: Column, size: int, n: int, stream: int, index: int = 0) -> None:
-    """Enqueue a strided copy: `size` bytes from each of `n` records of `source` to each of `to`.
+    """Enqueue a strided copy of `size` bytes from each of `n` records in `source` to a record in `to`.
 
     index: the address of n indices: record i of `to` is a copy of record index[i].  With 0, record i is copied.
 

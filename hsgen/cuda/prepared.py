@@ -116,7 +116,7 @@ class Prepared:
                     done(result, f"kernel {name}")
 
     def recorded(self, bases: list[int]) -> list[Recorded]:
-        """Return the launches of `run` with these addresses, without launching.
+        """Return the launches that `run` would do with these addresses, without launching them.
 
         A caller may pass placeholders as `bases`: this function only adds offsets to them.
         """

@@ -97,7 +97,7 @@ class Around:
         self._lock = Lock()
 
     def run(self, addresses: Sequence[int], stream: int) -> None:
-        """Launch on a stream; addresses: the arguments that every call sets (see `_ADDRESSES`), in order.
+        """Launch the kernel on a stream; addresses: the arguments that every call sets (see `_ADDRESSES`), in order.
 
         Raises:
             Wrong: the driver refuses the launch.

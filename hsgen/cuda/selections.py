@@ -103,8 +103,8 @@ class _Select:
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int, numbers: Mapping[str, int]) -> None:
         """Launch all turns on a stream; the first arguments are the addresses of the arrays.
 
-        numbers: the addresses of the arrays "lengths" and "starts".  The starts of a turn's rows count from the first
-        key of the turn.
+        numbers: the addresses of the arrays "lengths" and "starts", by name.  The starts of a turn's rows count from
+        the first key of the turn.
         """
         bases, take = [source] * len(ROLES), self._take
         for first, prepared in self._parts:

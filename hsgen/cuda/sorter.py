@@ -29,9 +29,9 @@ class Sorter(Runner):
             "index" or "index64" makes an argsort with indices of 32 or 64 bits.  With "packed", an element is a 64-bit
             word: the key is the upper half, the value the lower half.
         order: "ascending" or "descending".
-        target: the name of a target or a path ending in .toml; None selects the target that matches the GPU, or the
-            generic target if the matching target has no such sort.
-        bit_range, device_count, run_boundaries, epilogue: as in `hsgen.opencl.Sorter`.
+        target: the name of a target, which has the sorts that are tuned for a GPU model; or the path of a target file
+        (.toml).  None selects the target that matches the GPU, or the generic target if the matching target has no such
+        sort.  bit_range, device_count, run_boundaries, epilogue: as in `hsgen.opencl.Sorter`.
         numeric: whether floats are sorted as by numpy and PyTorch instead of in IEEE 754 totalOrder.  All NaNs are
             equal and greater than infinity; the output has one bit pattern for all NaNs.  In a sort with values, -0
             equals +0, and the output has +0 for both.

@@ -25,8 +25,8 @@ class TopK(Runner):
     Among equal keys, the keys of the lowest indices are selected, and come first.  Up to k = `sorted_up_to`, the
     selected keys are sorted; for a greater k, they keep their order in the row.
 
-    Rows may differ in length, start and k.  `hsgen.runners.top_k.Features` lists the keywords of the class for this,
-    and `hsgen.runners.top_k.Numbers` those of calls.
+    Rows may differ in length, start and k.  The constructor then takes the keywords in `hsgen.runners.top_k.Features`,
+    and each call the arrays in `hsgen.runners.top_k.Numbers`.
 
     Args:
         key, target, device: as in `hsgen.cuda.Sorter`.

@@ -55,8 +55,8 @@ class Backend(ABC):
 
     @abstractmethod
     def device_of(self, keys: Any) -> str:
-        """Return the kind of an array's device, such as "cpu"; the kind must be equal on all ranks, so ranks compare
-        it.
+        """Return the kind of an array's device, such as "cpu"; ranks compare the kind, which must be equal on all of
+        them.
         """
 
     @abstractmethod

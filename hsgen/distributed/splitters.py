@@ -164,10 +164,10 @@ def cuts_of_ranks(
 ) -> Words:
     """Return the indices at which the runs of all ranks are cut, shape (ranks, parts + 1); see `cuts`.
 
-    error: None, or an error that this rank had before the call; every rank then raises an error. together: whether each
-    cut is moved before all keys that equal the key there, so that equal keys belong to one part; sizes of parts are
-    then approximate. meanwhile: a function that enqueues further work, which the device does while the host waits for
-    the result.
+    error: None, or an error that this rank had before the call; every rank then raises an error.  together: whether
+    each cut is moved before all keys that equal the key there, so that equal keys belong to one part; sizes of parts
+    are then approximate.  meanwhile: a function that enqueues further work, which the device does while the host waits
+    for the result.
 
     Raises:
         Exception: `error`, or an error that occurred while this rank counted keys.

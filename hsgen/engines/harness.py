@@ -1,4 +1,4 @@
-"""An engine that drives a device through the C runtime of a bundle.
+"""An engine that drives a device through the C runtime of a bundle, a folder with generated kernels and C files.
 
 Python calls the runtime through a *harness*, a shared library with the functions of ``native/harness.h``.  Only a
 worker process loads the library, because drivers can crash.

@@ -16,10 +16,11 @@ class Host:
     """A device of this machine.
 
     handle: pyopencl's object for the device, or the index of the device in the list of hsgen's C runtime.
-    widths: the subgroup widths that a kernel can require; None if only a trial compilation shows them.
+    widths: the subgroup widths that a kernel can require; None if only a trial compilation can determine them.
     number: the position, from 1, among the devices of the same name, platform and driver, in the order of the API's
     list.
-    more: further properties, which the harness of the C runtime reports (`query.properties`).
+    more: further properties by name, such as "cores", which the harness of the C runtime reports
+    (`hsgen.engines.query`).
     """
 
     api: str = "opencl"

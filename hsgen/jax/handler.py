@@ -25,7 +25,7 @@ from hsgen.system import compilers
 SOURCE = Path(__file__).with_name("handler.c")
 DRIVER = "libcuda.so.1"
 SWITCH = "HSGEN_JAX_HANDLER"
-"""The environment variable whose value ``python`` selects the handler in Python instead of this one."""
+"""The environment variable that selects the handler in Python instead of the C handler if its value is ``python``."""
 _SHIFT = 56
 """In a recipe, an address is (buffer << 56) + offset: a buffer of the custom call, from 1 up, and bytes in it."""
 _Prepare = ctypes.CFUNCTYPE(
@@ -68,7 +68,7 @@ def loaded(path: Path, driver: str) -> ctypes.CDLL:
 
 
 def add(handle: ctypes.CDLL, work: Work, context: int, buffers: int, recorded: Sequence[Recorded]) -> None:
-    """Pass a recipe to the handler in C.
+    """Pass a recipe, the kernel launches of a `Work` on one GPU, to the handler in C.
 
     handle: the handler's library.  context: the primary context of the recipe's GPU.  buffers: the number of buffers of
     a custom call of `work`.  recorded: the launches; each address is encoded as a buffer number and an offset

@@ -25,7 +25,8 @@ from hsgen.jax.work import Work, launches
 NAME, PLATFORM = "hsgen", "CUDA"
 _EXTENSION, _API, _CONTEXT, _STAGE = 1, 2, 3, 4
 _ARGUMENTS, _RESULTS, _ATTRIBUTES = 9, 14, 20
-"""Indices of words in a call frame: the addresses of the arrays of arguments, of results and of attributes."""
+"""Indices of words in a call frame: the words with the address of the array of arguments, of results and of attributes.
+"""
 _FRAME, _EXECUTE, _METADATA = 21, 3, 1
 _VERSION, _CREATE_ERROR, _GET_STREAM = 4, 6, 10
 """Indices of words in XLA's table of functions: the version of the interface, and two functions."""

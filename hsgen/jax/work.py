@@ -33,11 +33,15 @@ class Launches(Protocol):
 
     @property
     def run(self) -> Callable[..., None]:
-        """A function that launches; its arguments are the results of `Work.addresses`, then the handle of a stream."""
+        """A function that launches the kernels; its arguments are the addresses that `Work.addresses` returns, then the
+        handle of a stream.
+        """
 
     @property
     def recorded(self) -> Callable[..., list[Recorded]]:
-        """A function that returns the launches of `run` without launching; arguments as in `run`, without stream."""
+        """A function that returns the launches that `run` would do, without launching; its arguments are the addresses,
+        as in `run`.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,9 @@ class Work:
 
     @property
     def buffers(self) -> int:
-        """The number of buffers of a custom call: keys, values if any, one or two results, and scratch memory."""
+        """How many buffers a custom call has: the keys, the values if there are any, one or two results, and scratch
+        memory.
+        """
         return 2 + bool(self.value) + self.keys + self.indices
 
     @property
@@ -170,7 +176,7 @@ class _Single:
 
 
 class Selection(_Single):
-    """The launches of a selection."""
+    """The kernel launches of a selection of the first `take` keys of each row."""
 
     def __init__(self, work: Work, number: int) -> None:
         select = selector(NAMES[work.key], number, descending=work.descending)
@@ -178,7 +184,7 @@ class Selection(_Single):
 
 
 class Indices(_Single):
-    """The launches of a sort of a single row with 32-bit indices."""
+    """The kernel launches that sort a single row, with 32-bit indices."""
 
     def __init__(self, work: Work, number: int) -> None:
         sorter, n = runner(work.shape(number), "index", single=True), work.length
@@ -199,7 +205,7 @@ def moves(key: str, rows: int, length: int, value: int) -> bool:
 
 
 class Pairs(_Single):
-    """The launches of a sort of keys with values."""
+    """The kernel launches that sort rows of keys together with their values."""
 
     def __init__(self, work: Work, number: int) -> None:
         single = choice(NAMES[work.key], work.rows, work.length) == WHOLE

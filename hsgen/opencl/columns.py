@@ -229,7 +229,9 @@ class _Steps:
 
 
 def copy(queue: Any, to: Column, source: Column, size: int, n: int, wait_for: Sequence[Any] | None = None) -> Any:
-    """Enqueue a strided copy: `size` bytes from each of `n` records of `source` to each of `to`; return its event."""
+    """Enqueue a strided copy of `size` bytes from each of `n` records in `source` to the same record in `to`; return
+    its event.
+    """
     return toolchain.pyopencl().enqueue_copy(
         queue,
         to.root,

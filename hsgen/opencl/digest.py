@@ -1,4 +1,4 @@
-"""Digests of pyopencl arrays: verify a sort on the device.
+"""Digests (checksums) of pyopencl arrays, by which a program verifies a sort without copying the arrays to the host.
 
 >>> checker = Checker(queue.context, "f32", value=4)
 >>> before = checker(queue, keys, values)                 # before the sort

@@ -28,7 +28,7 @@ class GroupBy(Runner):
 
     A call sorts keys and values into scratch memory, then reduces runs of equal keys.  Groups are therefore sorted
     by key.  The sort is stable, so the result is the same in every call, even for sums of floats.  Scratch memory is
-    kept as in a `hsgen.opencl.sorter.Sorter`.
+    kept between calls, as in a `hsgen.opencl.Sorter`.
 
     Args:
         context, key, value, target: as in `ReduceByKey`.

@@ -18,7 +18,8 @@ from hsgen.runners.merge import MergeCalls
 class Merger(Runner):
     """A merge of two sorted arrays, compiled for a context of one device; see docs/guides/merge.md.
 
-    A merge needs a few bytes of scratch memory per thousand keys, which are kept as in a `hsgen.opencl.sorter.Sorter`.
+    A merge needs a few bytes of scratch memory per thousand keys.  The memory is kept between calls, as in a
+    `hsgen.opencl.Sorter`.
 
     Args:
         context, key, order, target: as in `hsgen.opencl.Sorter`.

@@ -19,7 +19,7 @@ from hsgen.runners.reduce_by_key import ReductionCalls
 class ReduceByKey(Runner):
     """A reduction of runs of equal keys, compiled for a context of one device; see docs/guides/reduce-by-key.md.
 
-    Keys are equal if their bits are equal.  Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`.
+    Keys are equal if their bits are equal.  Scratch memory is kept between calls, as in a `hsgen.opencl.Sorter`.
 
     Args:
         context, key, target: as in `hsgen.opencl.Sorter`.

@@ -19,13 +19,12 @@ from hsgen.runners.scan import ScanCalls
 class Scanner(Runner):
     """The prefix sum of every column of a table, compiled for a context of one device.
 
-    Tables are row-major; sums of integers wrap.  Scratch memory is kept as in a `Sorter`.
+    Tables are row-major; sums of integers wrap.  Scratch memory is kept between calls, as in a `hsgen.opencl.Sorter`.
 
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
         key: "u32", "i32", "f32", "u64", "i64", or the numpy type of the elements.
-        target: the name of a target or a path ending in .toml; None selects the target that matches the device, or the
-            generic target if the matching target has no such sum.
+        target: as in `hsgen.opencl.Sorter`.
         columns: the number of elements in a row.
         exclusive: whether a row's sums exclude the row itself.
 

@@ -19,7 +19,8 @@ from hsgen.runners.segmented_sort import REFUSED, SegmentedCalls
 class SegmentedSorter(Runner):
     """A segmented sort, compiled for a context of one device; see docs/guides/segmented-sort.md.
 
-    Scratch memory is somewhat more than the size of keys and values; it is kept as in a `hsgen.opencl.sorter.Sorter`.
+    A sort needs scratch memory of somewhat more than the size of keys and values.  The memory is kept between calls,
+    as in a `hsgen.opencl.Sorter`.
 
     Args:
         context, key, order, target: as in `hsgen.opencl.Sorter`.

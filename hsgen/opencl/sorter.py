@@ -31,8 +31,9 @@ class Sorter(Runner):
             "index64" makes an argsort with indices of 32 or 64 bits.  With "packed", an element is a 64-bit word: the
             key is the upper half, the value the lower half.
         order: "ascending" or "descending".
-        target: the name of a target or a path ending in .toml; None selects the target that matches the device, or the
-            generic target if the matching target has no such sort.
+        target: the name of a target, which has the sorts that are tuned for a device model; or the path of a target
+        file (.toml).  None selects the target that matches the device, or the generic target if the matching target has
+        no such sort.
         bit_range: whether calls may choose the bits to sort by.
         device_count: whether calls may take the count from a buffer on the device.
         run_boundaries: whether calls report where runs of equal keys start.

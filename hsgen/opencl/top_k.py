@@ -21,11 +21,11 @@ class TopK(Runner):
     """A selection of the first keys of rows, compiled for a context of one device; see docs/guides/top-k.md.
 
     Among equal keys, the keys of the lowest indices are selected, and come first.  Up to k = `sorted_up_to`, the
-    selected keys are sorted; for a greater k, they keep their order in the row.  Scratch memory is kept as in a
-    `hsgen.opencl.sorter.Sorter`.
+    selected keys are sorted; for a greater k, they keep their order in the row.  Scratch memory is kept between calls,
+    as in a `hsgen.opencl.Sorter`.
 
-    Rows may differ in length, start and k.  `hsgen.runners.top_k.Features` lists the keywords of the class for this,
-    and `hsgen.runners.top_k.Numbers` those of calls.
+    Rows may differ in length, start and k.  The constructor then takes the keywords in `hsgen.runners.top_k.Features`,
+    and each call the arrays in `hsgen.runners.top_k.Numbers`.
 
     Args:
         context, key, target: as in `hsgen.opencl.Sorter`.

@@ -237,7 +237,9 @@ def _by_torch(
 
 
 def sorts(numbers: Numbers) -> bool:
-    """Return True if PyTorch must sort instead of select: rows differ in length, start or k (see `_by_torch`)."""
+    """Return True if PyTorch must sort instead of select, because rows differ in length, start or k (see
+    `_by_torch`).
+    """
     return any(name in numbers for name in (*row_numbers.BOUNDS, "takes"))
 
 
