@@ -91,7 +91,7 @@ class Package:
 
     files: maps paths in a bundle to names of sources in the API's folder.  A source with the suffix ``.j2`` is a
     template, which is rendered with the bundle's targets.
-    folder: the folder, within that of a target, for a module per sort and for ``index.js``.
+    folder: the folder, inside the folder of each target, that has a module for each sort, and ``index.js``.
     """
 
     files: Mapping[str, str]

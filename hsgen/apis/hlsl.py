@@ -1,4 +1,5 @@
-"""HLSL for Direct3D 12 and Unity.  Bundles have kernels and plans, but no runtime that launches kernels.
+"""HLSL for Direct3D 12 and Unity.  Bundles have kernels and plans (lists of kernel launches), but no runtime that
+launches the kernels.
 
 hsgen itself runs the kernels with Vulkan.
 """

@@ -22,14 +22,16 @@ _KEPT = 8 * STREAMS  # greatest number of kept launches, each for a list of kern
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Driver calls that launch a list of kernels on a stream; each merge replaces their arguments and grids."""
+    """The driver calls that launch the kernels of a merge on one stream; each merge overwrites their arguments and grid
+    sizes.
+    """
 
     arguments: Arguments
     calls: tuple[tuple[Any, tuple[Any, ...], str], ...]
 
 
 class Merges(Merger):
-    """A `Merger` whose calls pass addresses, which are not checked, in place of arrays."""
+    """A `Merger` for callers that pass the addresses of arrays, not the arrays; addresses are not checked."""
 
     def __init__(self, key: Any, *, value: Any = None, order: str = "ascending", device: int | None = None) -> None:
         super().__init__(key, value=value, order=order, device=device)

@@ -204,7 +204,8 @@ class Order:
     ) -> None:
         """Call `sort` once for all rows, or in the method `EACH` once for each row, with the addresses of the arrays.
 
-        If `_turn` is set, call `finish` after each `sort`, otherwise once at the end.
+        If `_turn` is set, the sort itself may do the work of the completing launch; `finish` is then called after each
+        `sort`.  Otherwise, `finish` is called once at the end.
 
         sort, finish: `Prepared.run` and `Finish.run`, or functions with the same arguments that record the launches.
         """

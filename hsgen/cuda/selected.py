@@ -25,8 +25,8 @@ BOUNDS, MASKED, SELECTED = "bounds", "masked", "selected"
 _FOLDER = "apis/cuda/python"
 _THREADS = 256
 _ADDRESSES = {BOUNDS: 5, MASKED: 4, SELECTED: 13}
-"""For each kernel, the number of arguments that every call sets.  All are addresses, but for the last of SELECTED: the
-number of entries in the look-up table.
+"""For each kernel, the number of arguments that every call sets.  All of these are addresses, except the last one of
+SELECTED, which is the number of entries in the look-up table.
 """
 _BLOCKS = 32
 """Greatest number of blocks per multiprocessor: four times as many as run at once."""

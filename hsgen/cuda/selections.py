@@ -153,7 +153,7 @@ class Selection:
         self._mask = Around(self.gpu, MASKED, kind, take.n, [take.length]) if masks else None
         self._masked_at = room.add(take.n * size) if masks else -1
         sorts = method == SORT or sorts_after(take)
-        # _apart: scratch memory receives the result of a sort of all rows, or of a selection that a sort follows
+        # _apart: the result of a sort of all rows, or of a selection before a sort, is stored in scratch memory
         self._apart = sorts and (method == SELECT or take.k < take.length)
         self._cuts = self._apart or masks or "takes" in take.numbers  # whether the kernel SELECTED stores all indices
         finishes = self._cuts or "table" in take.numbers or (TYPES[take.key].kind == 2 and method == SELECT)

@@ -1,4 +1,6 @@
-"""The Markdown tables of the contract, for docs/reference/dialect.md."""
+"""Build the two Markdown tables of docs/reference/dialect.md: what each dialect is capable of, and the words that
+kernel bodies may use.
+"""
 
 from __future__ import annotations
 

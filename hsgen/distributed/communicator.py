@@ -25,11 +25,13 @@ _SEPARATOR = "\x1f"
 
 
 class Communicator(ABC):
-    """A rank of a process group.  All ranks must call the same methods in the same order.
+    """The interface of a rank, a member of a process group, to all others.  All ranks must call the same methods in the
+    same order.
 
     rank: the number of this rank.  size: the number of ranks.  unit: the alignment in bytes, a power of two, at which
     the group transfers parts of arrays fastest.  small: if all shards together have at most this number of bytes, every
-    rank receives and sorts all of them.  For this, each shard counts as if it were as long as the longest.
+    rank receives and sorts all of them.  The size of all shards together is taken to be that of the longest shard times
+    the number of ranks.
     """
 
     rank: int

@@ -277,9 +277,10 @@ class CudaLocal(Local):
         return Run(arrays[0], tuple(restored(x, like) for x, like in zip(arrays[1:], run.columns, strict=True)))
 
     def chunks(self, sizes: Sequence[int], item: int) -> int:
-        """See `Local`; there are several chunks only if each key is merged an even number of times.
+        """See `Local`; a part has several chunks only if the number of merge levels is even.
 
-        Merges go from `run` to spare arrays and back, so the merged chunk then ends in `run`, where it arrived.
+        Each level merges pairs of runs, from `run` to spare arrays or back.  After an even number of levels, the merged
+        chunk is in `run`, where it arrived.
         """
         levels = (len(sizes) - 1).bit_length()
         even = levels % 2 == 0 and 2 < len(sizes) <= MERGED

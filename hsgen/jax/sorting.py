@@ -206,9 +206,9 @@ def _tangents(descending: bool, primals: Any, tangents: Any) -> tuple[Any, Any]:
 
 @jax.custom_jvp
 def _alike(x: Any, order: tuple[Any, Any]) -> Any:
-    """Return order[0], the sorted elements of `x`, but with gradients with respect to `x`.
+    """Return the sorted elements of `x`, through which gradients flow back to `x`.
 
-    order: the sorted elements, and their indices.
+    order: the sorted elements, through which no gradient flows, and their indices.
     """
     return order[0]
 

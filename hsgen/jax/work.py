@@ -89,10 +89,11 @@ class Work:
         return plain and choice(key, self.rows, self.length) == WHOLE
 
     def addresses(self, buffers: Sequence[int]) -> tuple[int, ...]:
-        """Return the addresses that `Launches.run` takes: of keys, sorted keys, indices, scratch memory and values.
+        """Return the addresses that `Launches.run` takes, in this order: keys, sorted keys, indices, scratch memory,
+        values.
 
-        The address is 0 for a result that the `Work` does not have.  With values, the sorted values take the place of
-        indices; without values, the last address is absent.
+        The address is 0 for a result that the `Work` does not have.  If values are sorted with the keys, the third
+        address is that of the sorted values.  Otherwise, there is no fifth address.
 
         buffers: the addresses of the buffers in the order of the custom call.
         """

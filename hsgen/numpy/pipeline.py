@@ -267,7 +267,8 @@ class Pipeline:
             at, following, to = (self._memory(stack, x) for x in (probes.nbytes, probes.nbytes, counts.nbytes))
             done(driver.cuMemcpyHtoD(at, probes.ctypes.data, probes.nbytes), "cuMemcpyHtoD")
             for i, run in enumerate(runs):
-                # `count_keys` runs a round of a search; with digits of 0 bits, it counts keys below the probes at `at`
+                # `count_keys` runs a round of a search for splitters; with a digit of 0 bits, it only counts the keys
+                # below the probes at address `at`
                 numbers = (run.address, len(run), at, 1, 0, at, following, at, to + i * counts[0].nbytes, 0, 0)
                 self._counter.count_keys(numbers, n, 0, int(stream))
             done(driver.cuStreamSynchronize(stream), "a count of keys")

@@ -1,4 +1,4 @@
-"""Sorts of the rows of a table by several columns, in the Python APIs.
+"""Sorts of the rows of a table by several columns, in `hsgen.cuda` and `hsgen.opencl`.
 
 The least significant column is sorted first, and each sort is stable.  Columns that fit into a word together are
 packed, so that one sort serves all of them.

@@ -1,4 +1,4 @@
-"""Digests in the Python APIs: the options of a call."""
+"""Digests in `hsgen.cuda` and `hsgen.opencl`: the checks of a call's arguments."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def same_items(size: int, after: int) -> int:
 
 
 class GatherCalls(Calls):
-    """The checks of calls that gather items; all items consist of values of the kind `value`."""
+    """Checks the arguments of calls that gather items; all items consist of values of the kind `value`."""
 
     operation = OPERATION
     verb, done = "gather", "gathered"

@@ -1,4 +1,4 @@
-"""Group-by in the Python APIs: reductions of groups of equal keys, which need not be adjacent."""
+"""Group-by in `hsgen.cuda` and `hsgen.opencl`: reductions of groups of equal keys, which need not be adjacent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.runners.reduce_by_key import ReductionCalls
 
 
 class GroupingCalls(ReductionCalls):
-    """The checks of calls that reduce the groups of equal keys; `order` is the order of the groups by key."""
+    """Checks the arguments of calls that reduce the groups of equal keys; `order` is the order of the groups by key."""
 
     operation = OPERATION
     attributes = ("key", "value", "order")

@@ -13,7 +13,7 @@ from hsgen.runners.ranges import AnyRange
 
 
 class MergeCalls(Calls):
-    """The checks of calls that merge two sorted arrays into a third one."""
+    """Checks the arguments of calls that merge two sorted arrays into a third one."""
 
     operation = OPERATION
     noun, verb, done, holder = "merge", "merge", "merged", "merger"

@@ -14,7 +14,7 @@ from hsgen.runners.base import Calls, Numbers
 
 
 class NamedCalls(Calls):
-    """The checks of calls of the operation `name`.
+    """Checks the arguments of calls of the operation `name`.
 
     Raises:
         Usage: there is no such operation, key type, value or order, or every algorithm of the operation needs a table

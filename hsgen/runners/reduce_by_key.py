@@ -31,7 +31,7 @@ def _reduced(value: Any) -> str:
 
 
 class ReductionCalls(Calls):
-    """The checks of calls that reduce the runs of equal keys."""
+    """Checks the arguments of calls that reduce the runs of equal keys."""
 
     operation: Operation = OPERATION
     noun, verb, done = "reduction", "reduce", "reduced"

@@ -26,7 +26,7 @@ _MOST_COLUMNS = int(FIELDS["columns"].greatest or 1)
 
 
 class ScanCalls(Calls):
-    """The checks of calls that compute the prefix sums of every column of a table."""
+    """Checks the arguments of calls that compute the prefix sums of every column of a table."""
 
     operation = OPERATION
     noun, verb, done = "sum", "sum up", "summed up"

@@ -19,7 +19,7 @@ UNSEGMENTED = "offsets is missing: give offsets, or segments where all are of eq
 
 
 class SegmentedCalls(Calls):
-    """The checks of calls that sort each segment of an array."""
+    """Checks the arguments of calls that sort each segment of an array."""
 
     operation = OPERATION
     noun, verb, done = "sort", "sort", "sorted"

@@ -15,7 +15,7 @@ from hsgen.stages.attach import report_length, report_words
 
 
 class SortCalls(Calls):
-    """The checks of calls that sort a whole array."""
+    """Checks the arguments of calls that sort a whole array."""
 
     operation = OPERATION
     verb, done = "sort", "sorted"

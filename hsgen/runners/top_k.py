@@ -93,8 +93,8 @@ class TopKCalls(Calls):
     def length(self, role: str, n: int, options: Options) -> int:
         """See `Calls`; if n is 0, a call uses no items.
 
-        If rows have separate starts, they may overlap, so the call may need fewer than n items of the source.  The
-        result is then 1, because the starts are known only on the device.
+        If the call passes the starts of rows, rows may overlap, so the source may have fewer than n items.  The starts
+        are known only on the device, so the host checks only for one item: the result is 1.
         """
         signature = self.sort.signature
         anywhere = role == "source" and signature.row_starts
