@@ -145,9 +145,9 @@ def _read(name: str, default: str) -> Alternative:
 
 
 def alone(sort: Sort, where: str) -> dict[str, Alternative]:
-    """Return an alternative, by name, for each sort among which the sort "auto" selects by count.
+    """Return an `Alternative`, by name, for each of the sorts among which `sort`, which is "auto", selects by count.
 
-    The spans of an alternative are the ranges of counts at which "auto" selects another sort.
+    Each is measured only at counts for which "auto" selects another sort; these ranges are its `spans`.
 
     Raises:
         Usage: the sort is not "auto".

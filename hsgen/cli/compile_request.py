@@ -1,4 +1,6 @@
-"""What ``hsgen compile`` compiles (targets, sorts, compilers, devices), and the budgets for the results."""
+"""The request of a ``hsgen compile`` command: the targets, sorts, compilers and devices that it names, and the budgets,
+files with limits for registers and other resources.
+"""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _drawn(label: str, length: int) -> Iterator[Callable[[int], None]]:
 
 @dataclass(slots=True)
 class _Lines:
-    """Prints the progress of a command as lines of text, at times that double after each line."""
+    """Prints the progress of a command as lines of text; the time between two lines doubles."""
 
     begin: float = field(default_factory=time.monotonic)
     after: float = FIRST

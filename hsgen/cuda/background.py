@@ -27,7 +27,8 @@ T = TypeVar("T")
 SWITCH = "HSGEN_BACKGROUND"
 """The environment variable that turns the thread off by the value 0; `prepare_in_thread` overrides the variable."""
 MODULES = "hsgen.cuda.order", "hsgen.cuda.selections"
-"""The modules that prepare sorts and selections; importing them takes half a second of processor time."""
+"""The modules that prepare the launches of sorts and selections; to import them takes half a second of processor time.
+"""
 _KEPT = 1 << 12
 _lock = threading.Lock()
 _importing = threading.Lock()
@@ -74,7 +75,7 @@ def slow() -> None:
 
 
 def module(name: str) -> Any:
-    """Return one of `MODULES`; the first call imports the module, which counts as slow work."""
+    """Return one of the modules `MODULES`.  The first call imports the module, which counts as slow work."""
     if name not in _imported:
         driver.bindings()  # raises the error of a missing package or driver in the call, not in the thread
         slow()

@@ -1,4 +1,6 @@
-"""Calls with arrays of any library: check the arrays' GPU, choose the stream, make streams wait for each other."""
+"""Run a call with arrays of any library: check that they are on the GPU, choose the stream, and make streams wait for
+each other.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,9 @@ from hsgen.cuda.driver import Device
 from hsgen.cuda.libraries import HOST, NOWHERE, Facts, Library, library_of
 
 Enqueue = Callable[[int, bool], None]
-"""A function that enqueues a call.  Arguments: the stream's handle; whether it is the library's current stream."""
+"""A function that enqueues a call.  Its arguments are the handle of a stream, and whether it is the library's current
+stream.
+"""
 
 
 def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:

@@ -58,8 +58,9 @@ class Runner(runners.Runner):
         calls: runners.Calls,
         rewrite: Callable[[str], str] = str,
     ) -> None:
-        """Select the target and the kernels that serve `calls` on a GPU; the first call compiles the kernels.
+        """Select the target and the kernels that serve calls on a GPU; the first call compiles the kernels.
 
+        calls: the checks of a call's arguments, which also state the operation.
         target: the name of a target or a path ending in .toml; None for the target that matches the GPU.
         rewrite: as in `Kernels`.
         """

@@ -32,7 +32,7 @@ class Dialect:
     wrap(sort, kernel, body): returns a whole kernel: the body with signature, bindings and local arrays.  In a dialect
     with passes, `wrap` has two more parameters: the text of the functions for selected buffers, and the names of the
     functions that the body calls.
-    capabilities: the capabilities of the contract that the dialect has.
+    capabilities: which capabilities the dialect has, of those that the contract lists.
     helpers: the names of further macros and functions that the dialect's own definitions use.
     passes: the names of the passes (`hsgen.tree.passes`) that change bodies, in order.
     translator: the package of `hsgen.emit` that translates kernels from C to the language; "" if none is needed.

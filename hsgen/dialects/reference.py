@@ -20,7 +20,9 @@ def dialects(env: jinja2.Environment) -> list[Dialect]:
 
 
 def table(env: jinja2.Environment) -> str:
-    """Return two Markdown tables: the capabilities of each dialect, and the words of the contract."""
+    """Return two Markdown tables: the capabilities of each dialect, and the words (functions, types and macros) that
+    kernel bodies may use.
+    """
     known, all_ = contract(env), dialects(env)
     lines = ["## Capabilities", "", f"| capability | meaning | {' | '.join(d.name for d in all_)} |"]
     lines.append("|---" * (2 + len(all_)) + "|")

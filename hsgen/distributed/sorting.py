@@ -105,7 +105,7 @@ def agreed(comm: Communicator, check: Callable[[], Shard]) -> Agreed:
 
 
 def sort(comm: Communicator, check: Callable[[], Shard], *, index: bool = False) -> tuple[Agreed, Run]:
-    """Return this rank's arguments, and its part of the sorted keys of all ranks.
+    """Sort the keys of all ranks; return the arguments of this rank, and its part of the sorted keys as a `Run`.
 
     The run has a column with the values, if there are any, or with the global indices, if `index` is True.  While ranks
     compare arguments, each already sorts its shard, unless the sort would overwrite it.  If shards are small, every

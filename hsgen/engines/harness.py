@@ -74,7 +74,7 @@ class Harness:
             raise Unavailable(text.removeprefix(_ABSENT)) if text.startswith(_ABSENT) else Wrong(text)
 
     def has(self, name: str) -> bool:
-        """Whether the library has the function `name`."""
+        """Return True if the library has the function `name`."""
         return hasattr(self._library, name)
 
     def text(self, name: str) -> str:

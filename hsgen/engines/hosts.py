@@ -76,13 +76,13 @@ def _host(cl: Any, platform: Any, d: Any) -> Host:
 
 
 def _shuffle(extensions: Sequence[str]) -> bool:
-    """Whether kernels of a device with these extensions may exchange values between the lanes of a subgroup."""
+    """Return True if kernels of a device with these extensions may exchange values between the lanes of a subgroup."""
     return "cl_intel_subgroups" in extensions or {"cl_khr_subgroups", "cl_khr_subgroup_shuffle"} <= set(extensions)
 
 
 @cache
 def offers(host: Host, width: int) -> bool:
-    """Whether kernels on `host` can have subgroups of `width` lanes that exchange values.
+    """Return True if kernels on `host` can have subgroups of `width` lanes that exchange values.
 
     pyopencl cannot query the subgroup widths that a device supports.  The function therefore compiles a kernel that
     requires the width, and queries the width that the compiled kernel has.
@@ -137,7 +137,7 @@ def unsound(host: Host) -> str | None:
 
 
 def matches(target: Target | Head, host: Host) -> bool:
-    """Whether a device meets the match conditions of `target`; a target without conditions matches no device."""
+    """Return True if a device meets the match conditions of `target`; a target without conditions matches no device."""
     m = target.match
     return m != Match() and all(
         (
@@ -169,7 +169,7 @@ def lacks(sort: Sort, host: Host) -> str | None:
 
 
 def holds(target: Target, sort: Sort, host: Host) -> bool:
-    """Whether `host` has enough cores for the kernels of `sort` whose work-groups wait for each other.
+    """Return True if `host` has enough cores for those kernels of `sort` whose work-groups wait for each other.
 
     All work-groups of a launch of such a kernel (`Kernel.cooperative`) must be resident at once.  The function assumes
     that a core of `host` can hold as many work-groups as a core of the target's largest device must hold.
@@ -226,7 +226,8 @@ def target_for(host: Host, targets: Sequence[Target | Head]) -> Target:
 
 
 def meets(target: Target, host: Host) -> bool:
-    """Whether a device has every property in ``[device]`` of a target; all sorts of the target then run on it.
+    """Return True if a device has every property that the table ``[device]`` of a target states; it can then run all
+    sorts of the target.
 
     The check replaces `lacks` and `holds`, which need all sorts of the target; to build these `Sort` objects takes 50
     ms.

@@ -28,7 +28,7 @@ _KEPT = 64  # the greatest number of calls whose launches are cached
 
 
 def in_order(queue: Any) -> bool:
-    """Whether a queue runs commands in order."""
+    """Return True if a queue runs commands in order."""
     return not queue.properties & toolchain.pyopencl().command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 

@@ -152,7 +152,7 @@ def takers() -> list[Host]:
 
 @cache
 def _takes(host: Host) -> bool:
-    """Whether a device compiles C++ for OpenCL 2021.
+    """Return True if a device compiles C++ for OpenCL 2021.
 
     A trial compilation decides, because few devices list the extension for the language.
     """

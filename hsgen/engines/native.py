@@ -1,4 +1,5 @@
-"""Builds of shared libraries through which Python drives devices: a bundle's C runtime with a harness.
+"""Build the shared libraries through which Python drives devices; a library has the C runtime of a bundle, and a
+harness.
 
 The harness has the functions of ``native/harness.h``, which Python calls.  A separate process loads and runs the
 library (`hsgen.tools.worker`), because drivers can crash and hang.  Libraries are cached in the user's cache folder, by
@@ -122,7 +123,7 @@ def baseline_units(harness: Harness, baselines: Sequence[str], algorithms: Seque
 
 
 def baseline_options(harness: Harness, baselines: Sequence[str], key: str, signature: Signature) -> list[str]:
-    """Return the compiler options that select the baselines, and the sizes of their keys and values.
+    """Return the compiler options that state which baselines are compiled, and for which sizes of keys and values.
 
     The compiler would take long to compile all baselines for all sizes.
     """

@@ -23,7 +23,7 @@ _WORDS = 1 << 32  # hsgen counts the work-groups of a grid in 32 bits, which lim
 
 
 def properties(host: Host) -> dict[str, Any]:
-    """Return the properties of a device."""
+    """Return the properties that a device reports, by name."""
     query: dict[str, Any] = {name: getattr(host, name) for name in _HOST}
     if host.compute:
         query["compute"] = host.compute

@@ -74,7 +74,7 @@ def candidates(devices: Sequence[Host], target: Target | None = None) -> list[Ho
 
 
 def embedded(host: Host) -> bool:
-    """Whether a device is the CPU device of the embedded runtime."""
+    """Return True if a device is the CPU device of the embedded runtime."""
     begin = APIS[host.api].cpu_platform
     return bool(begin) and host.type == "cpu" and host.platform.startswith(begin)
 

@@ -18,7 +18,8 @@ from hsgen.emit.kernels import Source, render
 
 
 def words(api: Api) -> build.Words:
-    """Return a function that compiles the kernels of a sort for `api` to SPIR-V, with descriptors for all buffers.
+    """Return a function that compiles the kernels of a sort for `api` to SPIR-V modules, which access all buffers
+    through descriptors.
 
     The function raises:
         Unavailable: there is no compiler.

@@ -1,4 +1,4 @@
-"""Sorts of numpy arrays on a device: each call copies its arrays there and back; see docs/guides/python.md."""
+"""Sorts of numpy arrays on a device; each call copies its arrays to the device and back.  See docs/guides/python.md."""
 
 from hsgen.numpy.sorter import Sorter
 from hsgen.numpy.sorting import argsort, sort, topk

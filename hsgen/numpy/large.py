@@ -130,8 +130,8 @@ class ChunkCounts:
 
     keys: the array of all chunks, viewed as unsigned numbers.  bounds: the index in `keys` at which each chunk begins,
     and the end of the last.  kind: whether keys are unsigned, signed or floats (`hsgen.core.keys.Type`).
-    staying: the number of chunks that are on the device; these are the first.  on_device: a function that returns the
-    counts in these chunks.
+    staying: the number of chunks, from the first on, whose keys are on the device.  on_device: a function that returns
+    the counts in these chunks.
     """
 
     def __init__(
@@ -287,7 +287,7 @@ def _parts(
 ) -> Iterator[Job]:
     """Yield the jobs of the second phase; a job sorts the pieces of one part from all chunks, and stores the part.
 
-    moving: the numbers of the chunks that are stored in `out`, so that the part of the same number replaces each.
+    moving: the numbers of the chunks that are stored in `out`, where each is replaced by the part with the same number.
     """
     sizes = [end - begin for begin, end in pairwise(bounds)]
     at = splitters.cuts(counts, sizes, sizes, *counts.bounds(), _PROBES * len(sizes), _PROBES)

@@ -158,7 +158,9 @@ def _sort_rows(
     chunked: Callable[[Any, Any, Progress | None], None],
     report: Progress | None,
 ) -> None:
-    """Sort rows into `out`: as many rows at once as fit the device, or a longer row by `chunked`."""
+    """Sort rows into `out`, as many rows at once as the memory of the device can hold.  If a single row is too long,
+    `chunked` sorts it.
+    """
     row = rows.shape[-1]
     if rows.size <= length:
         out[...] = chunk(rows)
@@ -304,7 +306,9 @@ def _selected(
 
 
 def _first(rows: Any, key: str, k: int, *, largest: bool, sorted: bool, device: str | None) -> Any:
-    """Return the indices of the first k elements of each row, by a device, or by numpy while a thread compiles."""
+    """Return the indices of the first k elements of each row.  A device selects them, or numpy while a thread still
+    compiles kernels for the device.
+    """
     select = partial(_select, key=key, k=k, largest=largest, sorted=sorted, device=device)
     return _served(
         ("topk", rows.shape, key, k, largest, sorted),
@@ -324,8 +328,8 @@ def _served(
     prepare: Callable[[], Any],
     instead: Callable[[], T],
 ) -> T:
-    """Return the result of `call`, which uses a device, or while a thread runs `prepare`, the result of `instead`,
-    which uses numpy.
+    """Return the result of `call`, which uses a device.  While a thread still runs `prepare`, return the result of
+    `instead`, which uses numpy.
 
     If the caller named the device, or there are too many elements for numpy, `call` waits for the compilation.  See
     `hsgen.cuda.background.served`.

@@ -50,7 +50,7 @@ class Packer(Packing):
     def __call__(self, queue: Any, columns: Sequence[Column], words: Any, n: int, wait_for: Sequence[Any]) -> Any:
         """Enqueue the kernel that stores one packed word for each of `n` rows in `words`; return the event of its end.
 
-        columns: all key columns; the kernel reads those of this pack.
+        columns: all key columns of the table; the kernel reads only those that it packs.
         """
         selected = self.select(columns)
         aligned = self.aligned(selected)

@@ -64,7 +64,9 @@ class Repeat:
         return {role: arrays[i].base_data for role, i in self._roles}
 
     def fits(self, queue: Any, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> bool:
-        """Return True if a call equals the stored call, and the queue runs it after all earlier uses of the arrays."""
+        """Return True if a call equals the stored call, and the queue will run the call after all earlier commands that
+        use its arrays.
+        """
         if queue is not self._queue or numbers != self._numbers:
             return False
         if [x is not None for x in arrays] != self._given:

@@ -44,7 +44,7 @@ class Runner(runners.Runner):
     """
 
     def __init__(self, context: Any, target: str | os.PathLike[str] | None, calls: runners.Calls) -> None:
-        """Compile the kernels that serve `calls`.
+        """Compile the kernels for the operation that `calls` states.
 
         target: the name of a target or a path ending in .toml; None for the target that matches the device.
         """

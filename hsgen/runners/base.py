@@ -114,7 +114,9 @@ class Calls:
         return serving(host, name, self.key, self.signature, label)
 
     def use(self, sort: Sort) -> None:
-        """Store the sort that serves the calls, the greatest count, and the element types and sizes of arrays."""
+        """Store the sort that serves the calls, and what follows from it: the greatest count, and the element types and
+        sizes of arrays.
+        """
         self.sort, self.max_n = sort, sort.plan.max_n
         self.element = f"uint{sort.key.bits}" if sort.signature.value == "packed" else TYPES[self.key].element
         self.dtype = np.dtype(f"u{sort.key.bytes}" if self.element == BFLOAT16 else self.element)
@@ -301,7 +303,7 @@ class Calls:
 
 
 class Runner:
-    """An operation for keys of one type on a device, such as a sorter or a merger."""
+    """The base class of an operation on keys of one type on a device, such as a sorter or a merger."""
 
     def __init__(self, host: hosts.Host, target: Any, calls: Calls) -> None:
         """Select the sort that serves `calls`.

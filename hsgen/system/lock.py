@@ -42,7 +42,7 @@ def locked(root: Path, *, write: bool = False, check: Callable[[], None] = lambd
 
 
 def _still(tree: Tree) -> bool:
-    """Whether the locked folder is still at its path.
+    """Return True if the locked folder is still at its path.
 
     Another process may have removed the folder before this process got the lock.
     """

@@ -26,7 +26,7 @@ def parts(path: str) -> list[str]:
 
 
 def _sound(name: str) -> bool:
-    """Whether a component of a path is valid, and names the same file, on every system."""
+    """Return True if a component of a path is valid, and names the same file, on every system."""
     return (
         re.fullmatch(r"[A-Za-z0-9._+-]{1,255}", name) is not None
         and not name.endswith(".")

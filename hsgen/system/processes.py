@@ -35,7 +35,7 @@ def python(module: str, *arguments: str) -> list[str]:
 
 
 def has_interpreter() -> bool:
-    """Whether sys.executable is a Python interpreter.
+    """Return True if sys.executable is a Python interpreter.
 
     In a frozen program, and in a program that embeds Python, sys.executable may be that program.
     """

@@ -148,7 +148,7 @@ def tool(name: str) -> str | None:
 
 
 def has_module(name: str) -> bool:
-    """Whether a Python module is installed; the module is not imported."""
+    """Return True if a Python module is installed; the module is not imported."""
     return importlib.util.find_spec(name) is not None
 
 

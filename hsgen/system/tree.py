@@ -103,7 +103,7 @@ class Tree:
         return None
 
     def is_file(self, path: str) -> bool:
-        """Whether a file is at the path; False if nothing is there.
+        """Return True if there is a file at the path, and False if nothing is there.
 
         Raises:
             Usage: something other than a file is there.
@@ -169,7 +169,7 @@ class Tree:
             os.rmdir(name, dir_fd=descriptor)
 
     def writable(self, path: str) -> bool:
-        """Whether this process can create and remove files in a folder; "" is the root folder."""
+        """Return True if this process can create and remove files in a folder; "" is the root folder."""
         effective = os.access in os.supports_effective_ids
         if not path:
             name = self.root if self.descriptor is None else "."
