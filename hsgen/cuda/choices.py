@@ -103,11 +103,11 @@ RULES = (
     Rule(SEGMENTS, total=TOGETHER),
     Rule(LIBRARY),
 )
-"""The rules; the first rule that fits determines the method."""
+"""The rules for sorts; the first rule that fits the rows determines the method."""
 
 
 def choice(key: str, rows: int, length: int) -> str:
-    """Return the method for `rows` rows of `length` keys; "" is the array library's own sort."""
+    """Return the method that sorts `rows` rows of `length` keys; "" means the array library's own sort."""
     for rule in RULES:
         fits = rule.rows <= rows <= rule.most and rule.length <= length <= rule.to and rows * length <= rule.total
         if fits and (not rule.keys or key in rule.keys):
@@ -122,7 +122,7 @@ SELECTS_ROWS_FROM, SELECTS_FROM, SELECTS_TOGETHER = 1 << 13, 1 << 16, 1 << 20
 With shorter rows, hsgen is faster if all rows together have at least `SELECTS_TOGETHER` keys.
 
 Each number in the table is the time of torch.topk divided by the time of hsgen, for calls on a stream of an H100 with
-PyTorch 2.11. k is 64 unless stated:
+PyTorch 2.11.  k is 64 unless stated:
 
 | rows x keys | float32 | int64 | bfloat16 |
 |---|---|---|---|

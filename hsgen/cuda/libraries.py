@@ -33,7 +33,9 @@ class Facts(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Scratch memory: its address, and its owner; deleting the owner, or `Library.free`, frees the memory."""
+    """Scratch memory: its address, and the object that owns it.  The memory is freed when this object is deleted, or by
+    `Library.free`.
+    """
 
     address: int
     owner: Any

@@ -82,7 +82,7 @@ class TopK(Runner):
         rows * k keys and values.  Inputs are only read.
 
         numbers: the keywords lengths, starts, takes, count and value_starts, each an array in device memory.  A call
-            needs exactly those that the features of the class name.
+        must pass exactly those for which the constructor got True.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as in `hsgen.cuda.Sorter`.

@@ -59,11 +59,12 @@ RULES = (
     Rule(method=SORT, share=SORTED_SHARE, sorts=True),
     Rule(method=SELECT),
 )
-"""The rules; the first rule that fits determines the method."""
+"""The rules for selections; the first rule that fits determines the method."""
 
 
 def choice(key: str, rows: int, length: int, k: int, *, sorts: bool) -> str:
-    """Return the method for the first `k` keys of `rows` rows of `length` keys; "" is the array library's function.
+    """Return the method that selects the first `k` keys of `rows` rows of `length` keys; "" means the array library's
+    function.
 
     sorts: whether a sort must follow a selection; see `hsgen.cuda.selections.sorts_after`.
     """

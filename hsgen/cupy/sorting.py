@@ -219,9 +219,10 @@ def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
 
 
 def _one_nan(array: Any) -> Any:
-    """Give all NaNs of an array that CuPy has sorted the same bits, as hsgen's sorts do; return the array.
+    """Replace every NaN in a sorted array by the same NaN, as hsgen's sorts do; return the array.
 
-    CuPy needs 0.7 s to compile the kernel that replaces NaNs, so it runs only if there may be NaNs.
+    CuPy has sorted the array, and needs 0.7 s to compile a kernel that replaces NaNs.  The function therefore runs the
+    kernel only if the array may have NaNs.
     """
     if array.dtype.kind == "f" and not _ends_in_number(array):
         array[cupy.isnan(array)] = cupy.nan

@@ -37,7 +37,9 @@ from hsgen.distributed import splitters
 from hsgen.operations import oracle
 
 SUFFIX = ".hsgen-chunks"
-"""The suffix of the temporary file with sorted chunks; before it comes the path of the result's memory map."""
+"""The suffix of the temporary file with sorted chunks.  The rest of the file's path is that of the memory map for the
+result.
+"""
 
 _PROBES = 4  # probes per boundary in a round of the search; more rounds cost less than more probes, which miss caches
 
@@ -258,7 +260,9 @@ def _chunks(keys: Any, bounds: Sequence[int], keeper: Keeper | None, staying: in
 
 
 def _jobs(a: Any, chunks: Sequence[Any], bounds: Sequence[int], staying: int) -> list[Job]:
-    """Return the jobs of the first phase; the jobs of the chunks that stay on the device are the last."""
+    """Return the jobs of the first phase, each of which sorts one chunk.  The chunks that stay on the device are sorted
+    last.
+    """
     jobs = [Job([a[begin:end]], chunk) for (begin, end), chunk in zip(pairwise(bounds), chunks, strict=True)]
     return [*jobs[staying:], *jobs[:staying]]
 
@@ -331,8 +335,8 @@ def stored_chunks(a: Any, out: Any) -> Iterator[Any]:
 def temporary(out: Any, n: int) -> Iterator[Any]:
     """Yield a temporary array of `n` elements of the type of `out`.
 
-    If `out` is a memory map, the array is one too, of a new file next to the file of `out`.  The new file is deleted at
-    the end.  If `out` is no memory map, the array is in memory.
+    If `out` is a memory map, the temporary array is one too: its file is created next to the file of `out`, and deleted
+    at the end of the block.  Otherwise, the temporary array is in memory.
 
     The disk space of both files is reserved in advance, so that a full disk causes an error instead of a crash.
 

@@ -13,7 +13,8 @@ from hsgen.cuda.numeric import nan
 from hsgen.operations import oracle
 
 MOST = 1 << 22
-"""The greatest number of elements that numpy sorts while a thread prepares the device; it takes less than a second.
+"""The greatest number of elements that numpy sorts while a thread prepares the device. numpy sorts them in less than a
+second.
 
 A call with more elements waits for the device.
 """

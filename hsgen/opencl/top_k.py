@@ -79,7 +79,7 @@ class TopK(Runner):
         read.
 
         numbers: the keywords lengths, starts, takes, count and value_starts, each an array in device memory.  A call
-            needs exactly those that the features of the class name.
+        must pass exactly those for which the constructor got True.
 
         Raises:
             TypeError: an argument has a wrong Python type, such as a numpy array.

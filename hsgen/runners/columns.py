@@ -80,7 +80,9 @@ class Steps(Protocol):
         """Store in `order` the original indices of n keys in sorted order; the command may overwrite the keys."""
 
     def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
-        """Sort n keys in place, with the indices `order` of earlier commands as their values."""
+        """Sort n keys in place, and move the row indices in `order`, which earlier commands have stored, with the
+        keys.
+        """
 
     def gather(self, order: Range, source: Range, to: Range, size: int, n: int) -> None:
         """Store item order[i] of `source` as item i of `to`, for n items of `size` bytes each."""
@@ -181,7 +183,7 @@ class ColumnCalls:
         index_out: Any,
         look: Look,
     ) -> Table:
-        """Return the arrays of a call after all checks."""
+        """Check the arrays of a call, and return them as a `Table`."""
         index = None if index_out is None else _index(index_out, look)
         pairs = [*_moving("keys", keys, "out", out, index), *_moving("values", values, "values_out", values_out, None)]
         if len(keys) != len(self.by):
@@ -211,7 +213,8 @@ def _index(array: Any, look: Look) -> Range:
 def _moving(
     name: str, arrays: Sequence[Any], to_name: str, out: Sequence[Any] | None, index: Range | None
 ) -> list[tuple[Any, Any, str, str]]:
-    """Return (array, its output, name, name of the output) for each array that is put in order; names are for messages.
+    """Return a tuple for each array whose items are put in order: the array, its output, and the names of both in
+    messages.
 
     The output is None if the result replaces the array.  If the call has `index_out` (`index`), arrays without an
     output are not put in order.

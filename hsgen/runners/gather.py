@@ -16,7 +16,8 @@ from hsgen.runners.ranges import AnyRange
 UNIT = 4
 """The size of an item must be a multiple of this number of bytes."""
 MOST_ITEM = 16 * MOST
-"""The greatest size of an item in bytes: the widest value times the greatest number of values."""
+"""The greatest size of an item in bytes: the size of the widest value (16 bytes), times the greatest number of values.
+"""
 
 
 def size_of_item(

@@ -65,7 +65,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The place of a key column in memory: key i begins at byte at + i * pitch of the memory `root`."""
+    """Where a key column is in memory: key i begins at byte ``at + i * pitch`` of the memory object `root`."""
 
     root: Any
     at: int

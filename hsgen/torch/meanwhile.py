@@ -15,7 +15,7 @@ LONGEST = (1 << 31) - 1
 SORTED_UP_TO = 2048
 """The greatest k for which hsgen's selections are always sorted, even with ``sorted=False``.
 
-For a greater k, the order of hsgen's result without `sorted` would differ from that of this module.
+For a greater k with ``sorted=False``, this module would return the elements in another order than hsgen.
 """
 _UNSIGNED = (torch.bool, torch.uint16, torch.uint32, torch.uint64)
 

@@ -21,7 +21,7 @@ _KEPT = 256
 def selected(x: torch.Tensor, k: int, dim: int, largest: bool, in_order: bool) -> Pair | None:
     """Return the k greatest or least elements along a dimension and their indices; None if torch.topk must run.
 
-    Of equal elements, those of the lowest indices are selected.  in_order: whether the result must be sorted.
+    Of equal elements, those with the lowest indices are selected.  in_order: whether the result must be sorted.
     """
     call = k, dim, largest, in_order
     key = x.dtype, x.shape, x.get_device(), call
