@@ -42,7 +42,8 @@ def _launch(function: Any, items: int, arguments: Sequence[int], stream: int, na
 class Packer(Packing):
     """Kernels that pack the key columns of each row into one 4-byte or 8-byte word, on one GPU.
 
-    There is a kernel for each combination of aligned and unaligned columns.
+    A column is aligned if all its keys begin at multiples of the key size.  There is a kernel for each combination of
+    aligned and unaligned columns.
     """
 
     def __init__(self, device: Device, by: By, pack: Pack) -> None:

@@ -1,4 +1,6 @@
-"""Handles of streams, the order between streams, and arrays that stay alive until a stream has executed a call."""
+"""Streams of any library: get their handles, make one stream wait for another, and keep arrays alive until a stream has
+executed a call.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ def _number(stream: Any) -> int | None:
 
 
 def _device(stream: int) -> int:
-    """Return the number of the GPU of a stream's context."""
+    """Return the number of the GPU to which a stream belongs."""
     driver = bindings()
     context = done(driver.cuStreamGetCtx(stream), "stream")
     done(driver.cuCtxPushCurrent(context), "cuCtxPushCurrent")

@@ -23,7 +23,9 @@ class Sorted(NamedTuple):
 
 
 class Groups(NamedTuple):
-    """Distinct keys in order; for each key, how often it occurs, and its reduced values (None without values)."""
+    """Distinct keys in order.  For each key, `counts` has the number of its occurrences, and `values` the reduction of
+    its values.  Without values, `values` is None.
+    """
 
     keys: Any
     counts: Any

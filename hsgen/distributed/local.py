@@ -177,8 +177,8 @@ class Local(ABC):
 
 
 class Search(ABC):
-    """The part of one rank in a search for splitters (`splitters.cuts_of_ranks`): it counts its keys that are less than
-    probes.
+    """The part of one rank in a search for splitters (`splitters.cuts_of_ranks`): count the rank's keys that are less
+    than each probe.
 
     Counts are 64-bit numbers on the device of the keys.
     """

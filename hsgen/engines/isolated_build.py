@@ -1,4 +1,4 @@
-"""Trial compilation in a separate process, so that a compiler that crashes or hangs does not end the caller.
+"""Compile kernels on trial in a separate process, so that a compiler that crashes or hangs does not end the caller.
 
 After a successful trial, pyopencl's cache has the binary, so the caller's own build need not compile again.
 

@@ -386,7 +386,9 @@ def reserve(descriptor: int, size: int) -> None:
 
 @contextmanager
 def bar(shown: bool | Progress) -> Iterator[Progress | None]:
-    """Yield the function that reports progress: `shown`, for True one that shows a bar on stderr, for False None."""
+    """Yield a function that reports progress.  If `shown` is True, the function shows a bar on stderr; if `shown` is
+    False, None is yielded; otherwise `shown` itself.
+    """
     if not isinstance(shown, bool):
         yield shown
         return

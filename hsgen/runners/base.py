@@ -182,7 +182,7 @@ class Calls:
         return n, options, placed
 
     def settled(self, n: int, options: Options, roles: Container[str]) -> Options:
-        """Return the options of a call for `n` items, after a check, and completed by what the arrays determine.
+        """Check the options of a call for `n` items; return them, with the fields that follow from the call's arrays.
 
         roles: the roles of the call's arrays.  An error message names the argument that the caller passed.
         """

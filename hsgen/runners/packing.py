@@ -26,8 +26,8 @@ A negative shift is a shift to the right.
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A kernel language, such as OpenCL C. `head` has the definitions that the text of the packing kernel needs in this
-    language.
+    """A kernel language, such as OpenCL C.  `head` has the definitions that the text of the packing kernel needs in
+    this language.
 
     The text writes HS_KERNEL before the kernel's name, and HS_GLOBAL before pointers to arrays.  HS_ROW is the index of
     the row that a lane packs.  The integer types are hs_u8 to hs_u64.

@@ -47,7 +47,8 @@ def _gradients(ctx: Any, values: torch.Tensor, indices: Any) -> tuple[torch.Tens
 
 
 NUMBERS = row_numbers.NAMES[:4]
-"""The names of the operator TOPK's optional arguments, in order; `RowNumbers` describes them.
+"""The names of the optional arguments of the operator `TOPK`, in order; `hsgen.runners.row_numbers.RowNumbers`
+describes them.
 
 The look-up table is no argument: the caller of the operator looks up entries by the resulting indices.
 """

@@ -1,4 +1,6 @@
-"""Counts of similar calls: to prepare a call takes host time, which pays only if similar calls follow."""
+"""Count similar calls of PyTorch's functions.  The first call runs PyTorch's own function, because to prepare hsgen's
+launches takes host time.  The time pays only if similar calls follow.
+"""
 
 from __future__ import annotations
 
