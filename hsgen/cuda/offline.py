@@ -62,7 +62,9 @@ class _Names:
 
 
 class Driver:
-    """A stand-in for the driver's functions that preparation calls; GPUs are numbered from `first` on."""
+    """Replaces those functions of the driver that are called while a sort is prepared; the simulated GPUs are numbered
+    from `first` on.
+    """
 
     def __init__(self, hosts: Sequence[Host], first: int) -> None:
         self._hosts, self._first = hosts, first

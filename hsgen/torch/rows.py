@@ -239,7 +239,7 @@ def launch(
 
     numbers: for a selection, tensors by name, whose addresses are passed to `Selection.run` in its argument `numbers`.
 
-    sizes: numbers that are passed in the same argument as they are.
+    sizes: numbers that are passed unchanged in the same argument.
     """
     number = ready.gpu.number
     stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream
