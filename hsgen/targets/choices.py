@@ -121,12 +121,15 @@ def read_autos(
 ) -> dict[str, Any]:
     """Read the tables ``[sort.KEY]``; record errors in `r`.
 
-    The result has the fields `autos`, `autos_valued`, `autos_counted` and `firsts` of `Target`, by name.  Each field is
-    a dictionary with an entry for each key width that has a table ``[sort.KEY]``.
+    The result has the fields `autos`, `autos_valued`, `autos_counted`, `autos_valued_counted`, `autos_by_value` and
+    `firsts` of `Target`, by name.  Each field is a dictionary with an entry for each key width that has a table
+    ``[sort.KEY]``.
     """
     plain: dict[str, Auto] = {}
     valued: dict[str, Auto] = {}
     counted: dict[str, Auto] = {}
+    both: dict[str, Auto] = {}
+    by_value: dict[str, dict[str, Auto]] = {}
     table = r.table(data, "sort", required=False) or {}
     r.unknown(table, "sort", KEYS)
     for key in (k for k in table if k in KEYS):
@@ -141,8 +144,11 @@ def read_autos(
             plain[key] = autos[ranges.RANGES]
             valued[key] = autos.get(ranges.VALUED) or _modest(plain[key], key, choices, device)
             counted[key] = autos.get(ranges.COUNTED) or plain[key]
+            both[key] = autos.get(ranges.VALUED_COUNTED) or valued[key]
+            by_value[key] = {value: autos[x] for value, x in ranges.BY_VALUE.items() if x in autos}
     firsts = _firsts(r, data, choices, names)
-    return {"autos": plain, "autos_valued": valued, "autos_counted": counted, "firsts": firsts}
+    lists = {"autos": plain, "autos_valued": valued, "autos_counted": counted, "autos_valued_counted": both}
+    return {**lists, "autos_by_value": by_value, "firsts": firsts}
 
 
 def _firsts(

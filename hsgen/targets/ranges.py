@@ -14,11 +14,15 @@ from hsgen.targets.strategies import Labels
 
 SORT = "sort"
 """The first part of the names of the tables with the ranges of counts."""
-LISTS = RANGES, VALUED, COUNTED = "ranges", "ranges_values", "ranges_counts"
-"""The keys of the three lists of rows that a table ``[sort.KEY]`` may have.
+RANGES, VALUED, COUNTED, VALUED_COUNTED = "ranges", "ranges_values", "ranges_counts", "ranges_values_counts"
+BY_VALUE = {value: f"ranges_{value}" for value in ("v4", "v8", "v16", "index")}
+LISTS = (RANGES, VALUED, COUNTED, VALUED_COUNTED, *BY_VALUE.values())
+"""The keys of the lists of rows that a table ``[sort.KEY]`` may have.
 
-`VALUED` is the list for sorts with values.  `COUNTED` is the list for sorts without values whose count is in device
-memory.  `RANGES` is the list for all other sorts.  It replaces each of the other lists that the table lacks.
+`VALUED` is the list for sorts with values.  A list of `BY_VALUE` is for one kind of values; ``ranges_index`` is also
+for 64-bit indices.  `COUNTED` is the list for sorts without values whose count is in device memory, `VALUED_COUNTED`
+for sorts with values and such a count.  `VALUED` replaces each list for values that the table lacks.  `RANGES` is the
+list for all other sorts, and replaces each of the remaining lists that the table lacks.
 """
 FIRST = {
     "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)

@@ -59,6 +59,8 @@ class Target:
     autos: the ranges of the sort "auto" by key width: labels, each with the greatest count that it sorts.
     autos_valued: the same for sorts with values.
     autos_counted: the same for sorts without values whose count is in device memory.
+    autos_valued_counted: the same for sorts with values whose count is in device memory.
+    autos_by_value: by key width, then by the kind of values: the ranges of kinds that have ranges of their own.
     firsts: by key width, the label of the sort that is compiled first, and serves calls until "auto" is compiled.
     isa: the devices for which each offline compiler compiles the kernels.
     named: labels by (name, key width).  The name, such as radix-onesweep, is the one by which ``[sort.KEY]`` refers to
@@ -77,6 +79,8 @@ class Target:
     autos: Mapping[str, Auto] = field(default_factory=dict)
     autos_valued: Mapping[str, Auto] = field(default_factory=dict)
     autos_counted: Mapping[str, Auto] = field(default_factory=dict)
+    autos_valued_counted: Mapping[str, Auto] = field(default_factory=dict)
+    autos_by_value: Mapping[str, Mapping[str, Auto]] = field(default_factory=dict)
     firsts: Mapping[str, str] = field(default_factory=dict)
     isa: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
@@ -91,9 +95,13 @@ class Target:
         return [AUTO] * any(a in have for a, _ in self.autos.get(table_width, ())) + have
 
     def autos_for(self, signature: Signature) -> Mapping[str, Auto]:
-        """Return the ranges of the sort "auto" for a signature: `autos`, `autos_valued` or `autos_counted`."""
+        """Return the ranges of the sort "auto" for a signature, by key width."""
+        if signature.value_bytes and signature.device_count:
+            return self.autos_valued_counted
         if signature.value_bytes:
-            return self.autos_valued
+            value = "index" if signature.index else signature.value
+            own = {key: found[value] for key, found in self.autos_by_value.items() if value in found}
+            return {**self.autos_valued, **own}
         return self.autos_counted if signature.device_count else self.autos
 
     def keys_of(self, width: str) -> str:

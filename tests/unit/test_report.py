@@ -225,10 +225,11 @@ def test_crossovers_are_those_of_the_target(pages: dict[str, Element], name: str
     for key, auto in found.autos.items():
         plain = counts.served(found, key, PLAIN)
         assert plain is not None and [(a, top) for a, _, top in plain[:-1]] == list(auto[:-1])
+        pairs = found.autos_for(Signature(value="v4"))[key]
         valued = counts.served(found, key, Signature(value="v4"))
-        assert valued is not None and [(a, top) for a, _, top in valued[:-1]] == list(found.autos_valued[key][:-1])
+        assert valued is not None and [(a, top) for a, _, top in valued[:-1]] == list(pairs[:-1])
         svg = svg_of(counts.figure(found, key))
-        tops = [power(top) for rows in (auto, found.autos_valued[key]) for _, top in rows[:-1]]
+        tops = [power(top) for rows in (auto, pairs) for _, top in rows[:-1]]
         test_counts = {
             (e.attrs["x1"], float(e.attrs["y1"]) - 4) for e in svg.every("line") if e.attrs["class"] == "thick"
         }

@@ -14,7 +14,7 @@ from typing import Any
 from hsgen.algorithms import operation
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets.choices import ALL
-from hsgen.targets.ranges import COUNTED, FIRST, RANGES, SORT, VALUED
+from hsgen.targets.ranges import FIRST, LISTS, RANGES, SORT, VALUED
 from hsgen.targets.tables import changed, rows, table_of
 from hsgen.tools.tune import final
 from hsgen.tools.tune.crossover import Cut, between, priced, raised, refined, serving, within
@@ -89,8 +89,7 @@ class Crossovers(Plans):
             auto = {
                 **{k: v for k, v in auto.items() if k in FIRST},
                 RANGES: renamed,
-                **_only(auto, VALUED),
-                **_only(auto, COUNTED),
+                **{k: v for k, v in auto.items() if k in LISTS and k != RANGES},
             }
             if auto != self._data.get(SORT, {}).get(self._key):
                 result.autos[self._key] = auto
@@ -243,11 +242,6 @@ class Crossovers(Plans):
 def _whole(rounds: final.Rounds, names: Collection[str], sizes: Sequence[int]) -> bool:
     """Return True if all entries `names`, and no others, were timed at all counts `sizes`."""
     return set(rounds) == set(names) and all(set(sizes) <= set(times) for times in rounds.values())
-
-
-def _only(table: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """Return a table with only the key `name`; empty if `table` lacks the key."""
-    return {name: table[name]} if name in table else {}
 
 
 def _alone(key: str, rounds: final.Rounds, chosen: Mapping[str, str]) -> list[final.Row]:
