@@ -53,8 +53,9 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
-    """An array in local memory: `count` elements of type "key", "pair" or a name in `BYTES`.
+    """An array in local memory: `count` elements of type "key", "pair", "value" or a name in `BYTES`.
 
+    bytes: the size in bytes of an element of type "value", which depends on the sort.
     align: the alignment of the array in bytes, for kernels that access several adjacent elements at once.  0 means the
     size of an element.
     """
@@ -62,7 +63,12 @@ class Array:
     name: str
     type: str
     count: int
+    bytes: int = 0
     align: int = 0
+
+    def element(self, key: KeyType) -> int:
+        """Return the size in bytes of an element."""
+        return self.bytes or element_bytes(self.type, key)
 
 
 def element_bytes(type_: str, key: KeyType) -> int:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 
-from hsgen.core.buffers import DEVICE, Array, Buffer, element_bytes
+from hsgen.core.buffers import DEVICE, Array, Buffer
 from hsgen.core.keys import KeyType
 
 VARIANT = re.compile(r"[\w/]+\.j2(:\w+)?")
@@ -78,14 +78,14 @@ class Kernel:
         Arrays of larger elements come first, so each offset is a multiple of the size of an element.
         """
         placed, at = [], 0
-        for array in sorted(self.arrays, key=lambda a: -element_bytes(a.type, key)):
+        for array in sorted(self.arrays, key=lambda a: -a.element(key)):
             placed.append((array, at))
-            at += array.count * element_bytes(array.type, key)
+            at += array.count * array.element(key)
         return placed
 
     def local_bytes(self, key: KeyType) -> int:
         """Return the size of a work-group's local memory in bytes."""
-        return sum(a.count * element_bytes(a.type, key) for a in self.arrays)
+        return sum(a.count * a.element(key) for a in self.arrays)
 
 
 def variants(data: object) -> Iterator[tuple[str, str]]:

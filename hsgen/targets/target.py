@@ -100,8 +100,8 @@ class Target:
             return self.autos_valued_counted
         if signature.value_bytes:
             value = "index" if signature.index else signature.value
-            own = {key: found[value] for key, found in self.autos_by_value.items() if value in found}
-            return {**self.autos_valued, **own}
+            by_kind = {key: kinds[value] for key, kinds in self.autos_by_value.items() if value in kinds}
+            return {**self.autos_valued, **by_kind}
         return self.autos_counted if signature.device_count else self.autos
 
     def keys_of(self, width: str) -> str:

@@ -59,6 +59,11 @@ def sort_of(key: str, signature: Signature = PLAIN) -> Sort:
         ("embedded", "u32", PLAIN),
         ("embedded", "u64", PLAIN),
         ("embedded", "u32", TYPED),
+        ("embedded", "u32", Signature(value="v4")),
+        ("embedded", "u32", Signature(value="v16", key_transform=True)),
+        ("embedded", "u32", Signature(value="index", key_transform=True)),
+        nightly("embedded", "u32", Signature(value="v8")),
+        ("pocl", "u32", Signature(value="v4")),
         nightly("embedded", "u64", TYPED),
         ("pocl", "u32", PLAIN),
         nightly("pocl", "u64", TYPED),
@@ -81,10 +86,10 @@ def half_greatest(n: int, key: str) -> Keys:
     return keys
 
 
-def problem(host: object, sort: Sort, keys: Keys) -> str | None:
+def problem(host: object, sort: Sort, keys: Keys, *, in_place: bool = False) -> str | None:
     """Return what is wrong with the result for some keys."""
     rng = np.random.default_rng(4)
-    call = validation.call(sort, keys, Options(), in_place=False, count=None, rng=rng)
+    call = validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
     wrong: str | None = Frame(direct(host, sort), len(keys)).run(call)  # type: ignore[arg-type]
     return wrong
 
@@ -123,6 +128,26 @@ def test_faults_are_noticed(embedded: object, templates: Change, fault: str) -> 
     templates("bitonic/row_block.j2", old, new)
     keys = np.random.default_rng(7).integers(0, 2**32, n, np.uint32)
     assert problem(embedded, sort_of("u32"), keys) or problem(embedded, sort_of("u32"), half_greatest(n, "u32"))
+
+
+# The same with values, in a sort in place.
+VALUED_FAULTS = {
+    "keys of a block have the indices of their run": ("(hs_tagged_row)(first + %s)", "(hs_tagged_row)(%s)"),
+    "values are stored before all are loaded": (
+        "kept[j] = values_in[start + hs_pair_index(tile[from + j])];",
+        "values_out[start + j] = kept[j] = values_in[start + hs_pair_index(tile[from + j])];",
+    ),
+    "keys without a row have the indices of their row": ("hs_make_pair(%s, %s)", "hs_make_pair(%s, 0 * (%s))"),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("fault", VALUED_FAULTS)
+def test_faults_with_values_are_noticed(embedded: object, templates: Change, fault: str) -> None:
+    signature, keys = Signature(value="v4"), np.random.default_rng(9).integers(0, 2**32, 500, np.uint32)
+    assert problem(embedded, sort_of("u32", signature), keys, in_place=True) is None
+    templates("bitonic/row_block.j2", *VALUED_FAULTS[fault])
+    assert problem(embedded, sort_of("u32", signature), keys, in_place=True) is not None
 
 
 @pytest.mark.device

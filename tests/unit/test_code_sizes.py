@@ -26,7 +26,7 @@ CUDA = 184_000  # the text of a sort; 5000 of it are the names of regions and th
 # copies of a frequent key from other keys
 LONGEST = "nvidia-hopper"
 CPU = 58_000  # the same of `cpu`, whose compiler takes time in proportion
-CPU_KERNELS = {("u32", "none"): 5, ("u32", "v4"): 7, ("u64", "none"): 5, ("u64", "v4"): 4}
+CPU_KERNELS = {("u32", "none"): 5, ("u32", "v4"): 5, ("u64", "none"): 5, ("u64", "v4"): 4}
 RENDERERS = 2_500_000  # all C files of ten targets for renderers, u32 keys with 4-byte values
 TEN = (
     *("adreno-6xx", "amd-gcn", "amd-rdna", "amd-rdna64", "apple-m1"),

@@ -13,7 +13,7 @@ from sorts import sort_by
 from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic.plan import level_of
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import launches, options, scratch_bytes
+from hsgen.core.interpreter import launches, offset, options, scratch_bytes
 from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
@@ -77,10 +77,41 @@ def test_blocks_by_rows_and_their_merges_end_in_order(most: int, key: str) -> No
         assert size << len(rest) >= n
 
 
+@pytest.mark.parametrize("value", ["v4", "v16", "index"])
+def test_values_move_with_their_keys_by_rows(value: str) -> None:
+    """Each launch reads the keys and the values that the launch before has written, and scratch has room for both."""
+    signature = Signature(value=value)
+    p = bitonic.Params(key=KEYS["u32"], path_walks=True, row_block=1024, signature=signature, **SCALES, **ROWS)
+    sort, rng = sort_by("bitonic", p, signature), np.random.default_rng(6)
+    assert [k.name for k in sort.kernels] == ["row_block", "path"] and p.lane_block == 1024
+    for n, in_place in ((n, place) for n in counts(sort) for place in (False, True)):
+        keys, held = rng.integers(0, 50, n, np.uint32), signature.value_bytes
+        places: dict[object, Any] = {}  # the order of the keys that a buffer holds
+        for launch in launches(sort.plan, n, in_place=in_place):
+            names = (b.name for b in sort.kernel(launch.step.kernel).buffers)
+            by_buffer = dict(zip(names, launch.step.bindings, strict=True))
+            if launch.step.kernel == "row_block":
+                size = p.block << level_of(launch.step)
+                order = np.concatenate([i + np.argsort(keys[i : i + size], kind="stable") for i in range(0, n, size)])
+                to, values_to = by_buffer["destination"], by_buffer["values_out"]
+            else:
+                order, size = places[by_buffer["from"]], 2 * p.block << level_of(launch.step)
+                assert order is places[by_buffer["values_from"]]
+                cut = (order[i : i + size] for i in range(0, n, size))
+                order = np.concatenate([run[np.argsort(keys[run], kind="stable")] for run in cut])
+                to, values_to = by_buffer["to"], by_buffer["values_to"]
+            if to.role == "scratch":
+                assert 4 * n <= offset(values_to, n) <= scratch_bytes(sort, n) - held * n
+            places[to] = places[values_to] = order
+        assert {to.role, values_to.role} == {"destination", "values_out"}
+        assert np.array_equal(order, np.argsort(keys, kind="stable")), (n, in_place)
+
+
 def test_sorts_without_merges_by_rows_have_no_blocks_by_rows() -> None:
-    """Pairs and device-side counts keep the kernels of the shape."""
-    for signature in (Signature(value="v4"), Signature(device_count=True)):
-        p = bitonic.Params(key=KEYS["u32"], path_walks=True, row_block=1024, signature=signature, **SCALES, **ROWS)
+    """Values of 64-bit keys and device-side counts keep the kernels of the shape."""
+    counted = Signature(value="v4", device_count=True)
+    for key, signature in (("u64", Signature(value="v4")), ("u32", Signature(device_count=True)), ("u32", counted)):
+        p = bitonic.Params(key=KEYS[key], path_walks=True, row_block=1024, signature=signature, **SCALES, **ROWS)
         assert p.lane_block == 0 and "row_block" not in {k.name for k in bitonic.kernels(p)}
 
 

@@ -180,6 +180,8 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
         return None
     walks = table.path_from is not None and device.local == "memory"
     shape = replace(table, key=key, signature=signature, path_walks=walks)
+    while shape.lane_block > LEAST_BLOCK and _exceeds(shape, device):
+        shape = replace(shape, row_block=shape.lane_block // 2)
     while _exceeds(shape, device) and shape.slabs > 1:
         shape = replace(shape, slabs=shape.slabs // 2, clean_slabs=max(1, shape.clean_slabs // 2))
         shape = replace(shape, stream_group=min(shape.stream_group, shape.chunk))
@@ -202,5 +204,6 @@ def _halved(p: Params) -> Params:
         flip_scale=max(1, p.flip_scale - 1),
         half_scale=max(1, p.half_scale - 1),
         exchange="select",
+        row_block=p.row_block and max(p.row_block // 2, LEAST_BLOCK),
     )
     return replace(shape, stream_group=max(p.subgroup, min(shape.stream_group, pow2_floor(shape.chunk))))

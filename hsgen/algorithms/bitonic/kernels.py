@@ -35,8 +35,8 @@ def _tile(p: Params, count: int) -> tuple[Array, ...]:
 
 
 def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
-    """Return the buffers of a kernel that merges.  With values, the buffer of pairs replaces the destination."""
-    renamed = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
+    """Return the buffers of a kernel that merges.  If kernels merge pairs, those replace the destination."""
+    renamed = (PAIRS if b == DESTINATION and p.paired else b for b in buffers)
     return (*renamed, *([DEVICE_N] if p.signature.device_count else []))
 
 
@@ -86,19 +86,26 @@ def row_block(p: Params) -> Kernel:
     """Return the kernel in which a sequential lane sorts each block of `p.block << argument` keys."""
     assert p.lane_block
     data = RowBlock(row=p.row, most=p.lane_block)
+    values = () if not p.valued else (VALUES_OUT,) if p.signature.index else (VALUES_IN, VALUES_OUT)
     return Kernel(
         name=ROW_BLOCK,
         template="bitonic/row_block:block_sort",
         summary=f"sort blocks of up to {p.lane_block} keys, each in one lane",
         work_group=1,
-        arrays=_tile(p, 2 * data.half),
-        buffers=_buffers(p, SOURCE, DESTINATION),
+        arrays=_tile(p, 2 * data.half) + _kept(p),
+        buffers=_buffers(p, SOURCE, DESTINATION, *values),
         algorithm="bitonic",
         params=p,
         data=data,
         row=p.row,
         by_rows=True,
     )
+
+
+def _kept(p: Params) -> tuple[Array, ...]:
+    """The values of a block, in local memory until all of them are loaded: a sort in place overwrites them."""
+    size = 0 if p.signature.index else p.signature.value_bytes
+    return (Array(name="kept", type="value", count=p.lane_block, bytes=size),) if size else ()
 
 
 def with_lane_halves(passes: Sequence[Pass], lanes: int) -> Sequence[Pass]:
@@ -220,7 +227,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
         return row_block(p), path(p)
     blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]
     flips = [flip(p, s) for s in range(1, p.flip_scale + 1)]
-    last = ([] if p.signature.index else [keep(p)]) + [gather(p)] if p.valued else []
+    last = ([] if p.signature.index else [keep(p)]) + [gather(p)] if p.paired else []
     paths = [] if first_level(p) is None else [path(p)]
     return (*blocks, *flips, *(half(p, s) for s in range(1, p.half_scale + 1)), clean(p), *paths, *last)
 

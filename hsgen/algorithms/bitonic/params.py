@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from hsgen.algorithms.bitonic.lanes import held_rows
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
 from hsgen.core.networks import pow2_floor
@@ -59,7 +60,7 @@ class Params:
     work-group sort a block together.  Without effect unless all merges are by rows (`lane_block`).
 
     signature: the values, and the optional features.  With values, kernels merge pairs of a key and its original index,
-    which makes the sort stable.  The last kernel gathers the values.
+    which makes the sort stable, or merge by rows (`paired`).
     path_walks: whether lanes are *sequential*: in merges by merge paths, each lane merges from memory to memory.  This
     suits CPUs.
     """
@@ -97,10 +98,22 @@ class Params:
         """The number of keys that a sequential lane merges at once, as a vector; 0 means that it merges key by key.
 
         Only kernel languages with vector types use this number.
+
+        With values, an element of a row is a key of 32 bits with the number of its value, in 64 bits.
         """
-        if not self.path_walks or self.valued or self.signature.device_count:
+        if not self.path_walks or self.signature.device_count:
             return 0
+        if self.valued:
+            return LINE // pair_bytes(self.key) if self.row_block and self.key.bytes == 4 else 0
         return LINE // self.key.bytes if self.row_block else 16
+
+    @property
+    def paired(self) -> bool:
+        """Whether kernels merge pairs of a key and its original index, and the last kernel gathers the values.
+
+        Merges by rows move each value together with its key instead.
+        """
+        return self.valued and not self.row
 
     @property
     def lane_block(self) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.buffers import word_array
-from hsgen.algorithms.merge_path.entries import PAIRS, Entries, Merge
+from hsgen.algorithms.merge_path.entries import PAIRS, Entries, Merge, Values
 from hsgen.core.buffers import Array, Buffer, pair_bytes
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
@@ -40,27 +40,42 @@ def path(p: Params) -> Kernel:
     chains = CHAINS if p.path_walks else 0
     chain = CHAIN_ROWS if p.row else CHAIN
     data = Path(
-        entries=Entries(**(PAIRS if p.valued else {}), a="from[low + ", b="from[low + parts + ", to="to[low + "),
+        entries=Entries(**(PAIRS if p.paired else {}), a="from[low + ", b="from[low + parts + ", to="to[low + "),
+        values=_values(p),
         lanes=1 if chains else p.stream_group,
         items=chain if chains else p.chunk // p.stream_group,
         tile=chain * chains or p.chunk,
         chains=chains,
         row=p.row,
     )
-    type_ = "pair" if p.valued else "key"
+    type_ = "pair" if p.paired else "key"
     tile = (Array(name="tile", type=type_, count=data.tile), word_array("splits", 2))
     return Kernel(
         name="path",
         template="bitonic/paths:walk" if chains else "bitonic/paths:path",
         summary="merge adjacent runs from one buffer to another",
         work_group=data.lanes,
-        buffers=(Buffer(name="from", type=type_, read_only=True), Buffer(name="to", type=type_)),
+        buffers=(Buffer(name="from", type=type_, read_only=True), Buffer(name="to", type=type_), *_value_buffers(p)),
         arrays=() if chains else tile,
         algorithm="bitonic",
         params=p,
         data=data,
         row=p.row,
     )
+
+
+def _values(p: Params) -> Values | None:
+    """How the kernel accesses the values that move with their keys; None if kernels merge keys alone, or pairs."""
+    if not p.valued or p.paired:
+        return None
+    size = p.signature.value_bytes
+    return Values(bytes=size, a="values_from[low + ", b="values_from[low + parts + ", to="values_to[low + ")
+
+
+def _value_buffers(p: Params) -> tuple[Buffer, ...]:
+    if _values(p) is None:
+        return ()
+    return Buffer(name="values_from", type="value", read_only=True), Buffer(name="values_to", type="value")
 
 
 def first_level(p: Params) -> int | None:
@@ -80,10 +95,10 @@ def first_level(p: Params) -> int | None:
 def lent(p: Params) -> Binding:
     """Return the binding of the second buffer for merge paths, in scratch.
 
-    With values, it follows the first buffer of pairs and the copy of the values.
+    If kernels merge pairs, it follows the first buffer of pairs and the copy of the values.
     """
     copied = 0 if p.signature.index else p.signature.value_bytes
-    if not p.valued:
+    if not p.paired:
         return Binding(role="scratch")
     return Binding(
         role="scratch", per_n=pair_bytes(p.key) + copied, plus=1024 if copied else 0

@@ -13,7 +13,7 @@ from hsgen.algorithms.bitonic.paths import Path, first_level, lent, path
 from hsgen.core.buffers import pair_bytes
 from hsgen.core.networks import pow2_ceil
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
-from hsgen.core.scratch import Scratch, scratch_of
+from hsgen.core.scratch import UNIT, Scratch, scratch_of
 
 MAX_N = 1 << 29  # kernels index by signed 32-bit integers, and virtual rows reach up to index 4 n
 MAX_ROWS_N = (1 << 30) - 1  # if all merges are by merge paths, indices reach up to 2 n
@@ -25,6 +25,10 @@ Both were measured: docs/results/embedded-cpu.md.
 ALONE = 1  # the last level up to which one block may hold all keys
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
 VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
+
+
+Buffers = tuple[Binding, ...]
+"""The buffers of a level: of keys or pairs, and of values if these move with their keys."""
 
 
 def argument(level: int, lg_stride: int) -> int:
@@ -58,7 +62,7 @@ def plan(p: Params) -> Plan:
     block sort must store.  The plan has separate rows for each number of such levels, each for a range of counts.
     """
     steps_: list[Step] = []
-    if p.valued and not p.signature.index:
+    if p.paired and not p.signature.index:
         steps_.append(_by_key(p, "keep", (VALUES, _kept(p)), "in"))
     first = first_level(p)
     top = MAX_N if first is None else p.block << first
@@ -100,44 +104,49 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
 
     paths: the levels that are merged by merge paths.
     """
-    current, following = _work(p), lent(p)
-    if p.valued:
+    current: Buffers = (_work(p),)
+    following: Buffers = (lent(p),)
+    if p.valued and not p.paired:
+        current, following = (*current, VALUES_OUT), (*following, _lent_values(p))
+    if p.paired:
         end = following if len(paths) % 2 else current
     else:
         end, current, following = current, *((following, current) if len(paths) % 2 else (current, following))
     rows, level = _blocks(p, current, high)
     while p.block << level < (p.block << paths[0] if paths else high):
-        rows += _level(p, level, current)
+        rows += _level(p, level, current[0])
         level += 1
     for level in paths:
         rows.append(_path(p, level, current, following, high))
         current, following = following, current
-    if p.valued:
-        rows += _gathers(p, end)
+    if p.paired:
+        rows += _gathers(p, end[0])
     narrowed = (s.within(low, high) for s in rows)
     return [s for s in narrowed if not s.guard.empty]
 
 
-def _blocks(p: Params, current: Binding, high: int) -> tuple[list[Step], int]:
+def _blocks(p: Params, current: Buffers, high: int) -> tuple[list[Step], int]:
     """Return the plan rows of block sorts for counts up to `high`, and the level of the runs that the sorts leave.
 
-    current: the buffer to which the block sorts store.
+    current: the buffers to which the block sorts store.
     """
     if p.lane_block:
         level = row_block_level(p, (high // p.block).bit_length() - 1)
         size = p.block << level
-        return [_step(p, ROW_BLOCK, (SOURCE, current), argument(level, 0), 0, MAX_ROWS_N, size - 1, size, 1)], level
+        values = () if p.signature.index or not p.valued else (VALUES,)
+        bindings = (SOURCE, current[0], *values, *current[1:])
+        return [_step(p, ROW_BLOCK, bindings, argument(level, 0), 0, MAX_ROWS_N, size - 1, size, 1)], level
     rows, least = [], 0
     for slabs in [*small_blocks(p), p.slabs]:
         size = slabs * p.height * p.subgroup
         most = MAX_N if slabs == p.slabs else size
-        rows.append(_step(p, f"block_sort_{slabs}", (SOURCE, current), 0, least, most, size - 1, size, 1))
+        rows.append(_step(p, f"block_sort_{slabs}", (SOURCE, current[0]), 0, least, most, size - 1, size, 1))
         least = size
     return rows, 0
 
 
-def _path(p: Params, level: int, current: Binding, following: Binding, high: int) -> Step:
-    """Return the plan row of a level by merge paths, from buffer `current` to `following`, for up to `high` keys."""
+def _path(p: Params, level: int, current: Buffers, following: Buffers, high: int) -> Step:
+    """Return the plan row of a level by merge paths, from buffers `current` to `following`, for up to `high` keys."""
     run, data = p.block << level, path(p).data
     assert isinstance(data, Path)
     tile, packed = data.tile, argument(level, 0)
@@ -145,7 +154,8 @@ def _path(p: Params, level: int, current: Binding, following: Binding, high: int
         tile = min(data.tile, max(LEAST_TILE, high // TILES))
         packed = argument(level, tile.bit_length() - 1)
     tiles = -(-2 * run // tile)
-    return _step(p, "path", (current, following), packed, run, greatest(p), 2 * run - 1, 2 * run, tiles)
+    bindings = tuple(x for pair in zip(current, following, strict=True) for x in pair)
+    return _step(p, "path", bindings, packed, run, greatest(p), 2 * run - 1, 2 * run, tiles)
 
 
 def _first_bit(p: Params) -> int:
@@ -157,9 +167,11 @@ def scratch(p: Params) -> Scratch:
     """Return the rules for the size of scratch.
 
     With values, scratch holds pairs of a key and its original index, then a copy of the values, for sorts in place.
-    Merge paths need a second buffer of keys or pairs in scratch.
+    Merge paths need a second buffer of keys or pairs in scratch, and of values if these move with their keys.
     """
     first = first_level(p)
+    if p.valued and not p.paired and first is not None:
+        return scratch_of(min_n=p.block << first, plus=UNIT, per_n=p.key.bytes + p.signature.value_bytes)
     if not p.valued:
         return Scratch() if first is None else scratch_of(min_n=p.block << first, per_n=p.key.bytes)
     values = 0 if p.signature.index else p.signature.value_bytes
@@ -168,8 +180,13 @@ def scratch(p: Params) -> Scratch:
 
 
 def _work(p: Params) -> Binding:
-    """Return the binding of the buffer in which runs are merged: the destination or, with values, pairs in scratch."""
-    return Binding(role="scratch") if p.valued else DESTINATION
+    """Return the binding of the buffer in which runs are merged: the destination, or pairs in scratch."""
+    return Binding(role="scratch") if p.paired else DESTINATION
+
+
+def _lent_values(p: Params) -> Binding:
+    """Return the binding of the second buffer of values, which follows the second buffer of keys in scratch."""
+    return Binding(role="scratch", per_n=p.key.bytes)
 
 
 def _kept(p: Params) -> Binding:
@@ -244,7 +261,9 @@ def _step(
 
 def moved(p: Params, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` reads and writes for `n` keys; a run without a partner moves none."""
-    entry = pair_bytes(p.key) if p.valued else p.key.bytes
+    entry = pair_bytes(p.key) if p.paired else p.key.bytes
+    if p.valued and not p.paired:
+        return 2 * n * (entry + p.signature.value_bytes)
     if step.kernel == "keep":
         return 2 * n * p.signature.value_bytes
     if step.kernel == "gather":

@@ -152,7 +152,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
         for (int i = keys > 0 ? keys : 0; i < 272; i++) tile[at + i] = HS_GREATEST;
         if (keys <= 0) continue;
         // load: read a run of 16 rows
-        hs_row r[16];
+        hs_tagged_row r[16];
         if (keys == 256) {
             HS_UNROLL for (int i = 0; i < 16; i++) r[i] = hs_row_twiddle_in(hs_row_load(source[start + first + i * 16]));
         } else {
@@ -176,7 +176,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
         hs_row_swap(r[13], r[14]);
 
         HS_UNROLL for (int level = 0; level < 4; level++) {
-            hs_row t[16];
+            hs_tagged_row t[16];
             HS_UNROLL for (int i = 0; i < 8; i++) {
                 t[i * 2] = r[i];
                 t[i * 2 + 1] = r[i + 8];
@@ -187,7 +187,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
 
         // merge: merge the rows until the run is sorted
         HS_UNROLL for (int pair = 0; pair < 8; pair++) {
-            hs_row t[1];
+            hs_tagged_row t[1];
             t[0] = hs_row_reverse(r[pair * 2 + 1 - 0]);
             r[pair * 2 + 1 + 0] = t[0];
         }
@@ -200,7 +200,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             hs_row_zip(r[i * 2], r[i * 2 + 1])
         }
         HS_UNROLL for (int pair = 0; pair < 4; pair++) {
-            hs_row t[2];
+            hs_tagged_row t[2];
             HS_UNROLL for (int i = 0; i < 2; i++) t[i] = hs_row_reverse(r[pair * 4 + 3 - i]);
             HS_UNROLL for (int i = 0; i < 2; i++) r[pair * 4 + 2 + i] = t[i];
         }
@@ -228,7 +228,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             hs_row_zip(r[i * 2], r[i * 2 + 1])
         }
         HS_UNROLL for (int pair = 0; pair < 2; pair++) {
-            hs_row t[4];
+            hs_tagged_row t[4];
             HS_UNROLL for (int i = 0; i < 4; i++) t[i] = hs_row_reverse(r[pair * 8 + 7 - i]);
             HS_UNROLL for (int i = 0; i < 4; i++) r[pair * 8 + 4 + i] = t[i];
         }
@@ -252,7 +252,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             hs_row_zip(r[i * 2], r[i * 2 + 1])
         }
         {
-            hs_row t[8];
+            hs_tagged_row t[8];
             HS_UNROLL for (int i = 0; i < 8; i++) t[i] = hs_row_reverse(r[15 - i]);
             HS_UNROLL for (int i = 0; i < 8; i++) r[8 + i] = t[i];
         }
@@ -295,7 +295,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             for (int i = 0; i < length; i += 16) {
                 hs_tagged_row x[4];
                 HS_UNROLL for (int c = 0; c < 4; c++) {
-                    hs_row y = hs_row_reverse(hs_row_load(tile[b[c]]));
+                    hs_tagged_row y = hs_row_reverse(hs_row_load(tile[b[c]]));
                     x[c] = hs_row_load(tile[a[c]]);
                     int taken = hs_row_count(x[c], y);
                     x[c] = hs_row_min(x[c], y);
@@ -325,8 +325,8 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
     // store: write the keys of the block
     int i = 0;
     for (; i + 16 <= count; i += 16)
-        hs_row_store(destination[start + i], hs_row_twiddle_out(hs_row_load(tile[from + i])));
-    for (; i < count; i++) destination[start + i] = hs_twiddle_out(tile[from + i]);
+        hs_row_store(destination[start + i], hs_row_twiddle_out(hs_row_keys(hs_row_load(tile[from + i]))));
+    for (; i < count; i++) destination[start + i] = hs_twiddle_out((tile[from + i]));
 }
 
 // merge adjacent runs from one buffer to another

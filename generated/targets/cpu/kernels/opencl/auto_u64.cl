@@ -151,7 +151,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
         for (int i = keys > 0 ? keys : 0; i < 72; i++) tile[at + i] = HS_GREATEST;
         if (keys <= 0) continue;
         // load: read a run of 8 rows
-        hs_row r[8];
+        hs_tagged_row r[8];
         if (keys == 64) {
             HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_row_twiddle_in(hs_row_load(source[start + first + i * 8]));
         } else {
@@ -181,7 +181,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
         hs_row_swap(r[5], r[6]);
 
         HS_UNROLL for (int level = 0; level < 3; level++) {
-            hs_row t[8];
+            hs_tagged_row t[8];
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 t[i * 2] = r[i];
                 t[i * 2 + 1] = r[i + 4];
@@ -192,7 +192,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
 
         // merge: merge the rows until the run is sorted
         HS_UNROLL for (int pair = 0; pair < 4; pair++) {
-            hs_row t[1];
+            hs_tagged_row t[1];
             t[0] = hs_row_reverse(r[pair * 2 + 1 - 0]);
             r[pair * 2 + 1 + 0] = t[0];
         }
@@ -207,7 +207,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             hs_row_zip(r[i * 2], r[i * 2 + 1])
         }
         HS_UNROLL for (int pair = 0; pair < 2; pair++) {
-            hs_row t[2];
+            hs_tagged_row t[2];
             HS_UNROLL for (int i = 0; i < 2; i++) t[i] = hs_row_reverse(r[pair * 4 + 3 - i]);
             HS_UNROLL for (int i = 0; i < 2; i++) r[pair * 4 + 2 + i] = t[i];
         }
@@ -226,7 +226,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             hs_row_zip(r[i * 2], r[i * 2 + 1])
         }
         {
-            hs_row t[4];
+            hs_tagged_row t[4];
             HS_UNROLL for (int i = 0; i < 4; i++) t[i] = hs_row_reverse(r[7 - i]);
             HS_UNROLL for (int i = 0; i < 4; i++) r[4 + i] = t[i];
         }
@@ -276,7 +276,7 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
             for (int i = 0; i < length; i += 8) {
                 hs_tagged_row x[4];
                 HS_UNROLL for (int c = 0; c < 4; c++) {
-                    hs_row y = hs_row_reverse(hs_row_load(tile[b[c]]));
+                    hs_tagged_row y = hs_row_reverse(hs_row_load(tile[b[c]]));
                     x[c] = hs_row_load(tile[a[c]]);
                     int taken = hs_row_count(x[c], y);
                     x[c] = hs_row_min(x[c], y);
@@ -305,8 +305,8 @@ __kernel void row_block(__global const hs_stored_key *source, __global hs_stored
     // store: write the keys of the block
     int i = 0;
     for (; i + 8 <= count; i += 8)
-        hs_row_store(destination[start + i], hs_row_twiddle_out(hs_row_load(tile[from + i])));
-    for (; i < count; i++) destination[start + i] = hs_twiddle_out(tile[from + i]);
+        hs_row_store(destination[start + i], hs_row_twiddle_out(hs_row_keys(hs_row_load(tile[from + i]))));
+    for (; i < count; i++) destination[start + i] = hs_twiddle_out((tile[from + i]));
 }
 
 // merge adjacent runs from one buffer to another
