@@ -220,8 +220,9 @@ def spread(
 
 
 def _unit(comm: Communicator, run: Run) -> int:
-    """Return `Communicator.unit` as a number of items: in all arrays of the run, multiples of this number are
-    aligned.
+    """Return the least number of items whose bytes are a multiple of `Communicator.unit`, in each array of the run.
+
+    An index that is a multiple of this number is therefore an aligned address in each array.
     """
     return max(comm.unit // gcd(comm.unit, row_bytes(x)) for x in run.arrays)
 

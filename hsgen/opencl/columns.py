@@ -203,8 +203,9 @@ class _Steps:
     def reorder(self, order: Range, one: Move, n: int) -> None:
         """See `Steps`.
 
-        In place, the items are first copied, and gathered from the copy.  A gather moves multiples of 4 bytes: items of
-        other sizes are padded by a copy before the gather, and unpadded by a copy after it.
+        If source and destination are one buffer, the items are first copied, and gathered from the copy.  A gather
+        moves multiples of 4 bytes: items of other sizes are padded by a copy before the gather, and unpadded by a copy
+        after it.
         """
         size, words = one.item_bytes, -(-one.item_bytes // WORD) * WORD
         source, to = one.source, one.to

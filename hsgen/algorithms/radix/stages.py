@@ -111,8 +111,9 @@ class PairBucket(Bucket):
     def least(self) -> int:
         """The least value of `above`.
 
-        For more pairs, the keys of a bucket share at least `slot_bits` highest bits.  The bucket sort replaces these
-        bits by the slot (`hsgen.algorithms.radix.hybrid.pairs`).
+        The more pairs are sorted, the more buckets there are, and the more highest bits the keys of a bucket share.  If
+        more than `least` pairs are sorted, these are at least `slot_bits` bits, which the bucket sort replaces by the
+        slot (`hsgen.algorithms.radix.hybrid.pairs`).
         """
         return self.limit << max(self.slot_bits - 1, 0)
 

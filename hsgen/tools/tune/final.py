@@ -144,8 +144,8 @@ def is_slower(was: Sequence[float], times: Sequence[float]) -> bool:
 def slower(rounds: Rounds, chosen: Mapping[str, str], before: Cut) -> Slower:
     """Return the pairs (label, count) such that the label's chosen table is slower at this count than the file's table.
 
-    before: the ranges of the file, which say which label's table serves the count in the file.  If `before` is empty,
-    each chosen table is compared with the file's table of the same label.
+    before: the ranges of the target file.  They state a label for each count; that label's table in the file is the
+    one that is compared.  If `before` is empty, each chosen table is compared with the file's table of the same label.
     """
     out = set()
     for label, table in chosen.items():
