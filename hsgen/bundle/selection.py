@@ -40,15 +40,13 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     Each combination of an algorithm, a key width and a kind of values in the choice gives a sort, if the target
     supports it.  An algorithm supports the key widths for which the target file has its parameters.  Packed values
     require keys of 32 bits.  With the algorithm "auto", the result includes the target's first sort (see `_first`).
-
     A sort has all features of the choice.  Operations such as top-k have only those features that they support.  If an
     operation supports no kind of values of the choice, its kernels handle no values.
 
     needed: key types that the sorts must support.
 
     Raises:
-        Usage: the target lacks a sort of the choice; or no sort has an algorithm of the choice, the packed values of
-            the choice, or a needed key type.
+        Usage: the target lacks a sort; no sort has an algorithm or packed values of the choice, or a needed key type.
     """
     out: dict[str, Sort] = {}
     used: set[str] = set()

@@ -73,9 +73,7 @@ def _check(
     style: str | None,
     as_json: bool,
 ) -> None:
-    """Compare the files of a bundle with what hsgen generates today.  Files of `unknown` targets are compared only with
-    the manifest's hashes.
-    """
+    """Compare a bundle with what hsgen generates today; compare files of `unknown` targets only with their hashes."""
     _refuse_others(folder, old, names)
     parts = recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True, single=old.single)

@@ -53,8 +53,7 @@ def sort(
         values: an array with an item for each key, which moves with the key, or None.
         descending: whether the greatest keys come first.
         index: whether to return the index of each key in the concatenated shards of all ranks, as a 64-bit number.
-        size: the number of keys that this rank gets.  If it is None on every rank, the lengths of parts differ by at
-        most 1.
+        size: the number of keys that this rank gets; None on every rank for parts whose lengths differ by at most 1.
         memory: "normal", or "low" to let the function overwrite `keys` and `values`.
         group: a process group of torch.distributed (None: the default group), or a rank of `Threads`.
 

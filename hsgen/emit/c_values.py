@@ -84,11 +84,7 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return the facts about a sort that C templates read, by name.
-
-    text: the kernel text, if the C file is to contain it.
-    spirv: whether the bundle has the sort's SPIR-V.
-    """
+    """Return the facts about a sort that C templates read, by name; with `text`, the C file has that kernel text."""
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),

@@ -205,14 +205,12 @@ def render(sort: Sort, api: str, only: str = "") -> Source:
 
 
 def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
-    """Return the source text of a sort's kernels in the dialect `language`.
+    """Return the source text of a sort's kernels in the dialect `language`, with the name of `api` in the header.
 
-    api: the API in the header's command.
     only: the name of the only kernel that the source is to contain, with the definitions it needs; "" for all kernels.
 
     Raises:
-        Usage: the sort needs a barrier of all work-groups, an order of accesses between work-groups, or vectors of keys
-            ("rows"), and the dialect lacks it.
+        Usage: the dialect lacks barriers of all work-groups, an order of accesses between them, or vectors of keys.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:

@@ -33,13 +33,11 @@ def assemble(
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return the kernels, the launch plan and the parts of a sort in which each part sorts its range of counts.
 
-    A part may support only sorts by all bits of the key.  In calls that sort by only some of the bits, another part
-    then runs in its place.
+    If a part supports only sorts by all bits of the key, another part runs instead in calls for some of the bits.
 
     parts: the parts in ascending order of counts.  The last part sorts as many keys as its plan allows.
     where: the name of the table ``[sort.KEY]`` in the target file, for messages.
-    groups: the greatest grid of the device in one dimension, in work-groups.
-    lanes: the greatest work-group of the device, in lanes.
+    groups, lanes: the device's greatest grid in one dimension, in work-groups; its greatest work-group, in lanes.
 
     Raises:
         Usage: a part other than the last cannot sort its greatest count; the last part cannot sort any of its counts;

@@ -75,16 +75,12 @@ def measure(
 
     The rows are, in this order: the sort of `engine`, alternatives that `against` does not name, the sorts that
     `against` names, and the copy.  In a row, `hsgen_ratio` above 1 means that `engine` is faster.
-
-    device: the name of the device, for the rows.
-    alternatives: further sorts of hsgen for the same keys and values, by the name in their rows.  A plain sort among
-    them sorts all segments as one array.
-    spans: for an alternative, the ranges of counts at which it is measured.  Other alternatives are measured at all
-    counts.
+    alternatives: further sorts of hsgen, by the name in their rows.  Plain sorts sort all segments as one array.
+    spans: the ranges of counts at which an alternative is measured; alternatives without ranges are measured at all.
 
     Raises:
         Usage: a baseline does not support the sort.
-        Unavailable: a baseline cannot run here, or a count exceeds the memory; raised before anything is timed.
+        Unavailable: a baseline cannot run here, or a count exceeds the memory; nothing was timed.
         Wrong: a sort returned unsorted keys, or a baseline's process ended.
     """
     sort, sorts, rng = engine.sort, dict(alternatives or {}), np.random.default_rng(seed)
