@@ -60,7 +60,7 @@ class Params:
     work-group sort a block together.  Without effect unless all merges are by rows (`lane_block`).
 
     signature: the values, and the optional features.  With values, kernels merge pairs of a key and its original index,
-    which makes the sort stable, or merge by rows (`paired`).
+    which makes the sort stable, or move values by rows (`carries`).
     path_walks: whether lanes are *sequential*: in merges by merge paths, each lane merges from memory to memory.  This
     suits CPUs.
     """
@@ -108,12 +108,14 @@ class Params:
         return LINE // self.key.bytes if self.row_block else 16
 
     @property
-    def paired(self) -> bool:
-        """Whether kernels merge pairs of a key and its original index, and the last kernel gathers the values.
+    def carries(self) -> bool:
+        """Whether merges by rows move each value together with its key."""
+        return self.valued and self.row > 0
 
-        Merges by rows move each value together with its key instead.
-        """
-        return self.valued and not self.row
+    @property
+    def paired(self) -> bool:
+        """Whether kernels merge pairs of a key and its original index, and the last kernel gathers the values."""
+        return self.valued and not self.carries
 
     @property
     def lane_block(self) -> int:

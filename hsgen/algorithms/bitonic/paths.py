@@ -66,14 +66,14 @@ def path(p: Params) -> Kernel:
 
 def _values(p: Params) -> Values | None:
     """How the kernel accesses the values that move with their keys; None if kernels merge keys alone, or pairs."""
-    if not p.valued or p.paired:
+    if not p.carries:
         return None
     size = p.signature.value_bytes
     return Values(bytes=size, a="values_from[low + ", b="values_from[low + parts + ", to="values_to[low + ")
 
 
 def _value_buffers(p: Params) -> tuple[Buffer, ...]:
-    if _values(p) is None:
+    if not p.carries:
         return ()
     return Buffer(name="values_from", type="value", read_only=True), Buffer(name="values_to", type="value")
 

@@ -106,7 +106,7 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
     """
     current: Buffers = (_work(p),)
     following: Buffers = (lent(p),)
-    if p.valued and not p.paired:
+    if p.carries:
         current, following = (*current, VALUES_OUT), (*following, _lent_values(p))
     if p.paired:
         end = following if len(paths) % 2 else current
@@ -170,7 +170,7 @@ def scratch(p: Params) -> Scratch:
     Merge paths need a second buffer of keys or pairs in scratch, and of values if these move with their keys.
     """
     first = first_level(p)
-    if p.valued and not p.paired and first is not None:
+    if p.carries and first is not None:
         return scratch_of(min_n=p.block << first, plus=UNIT, per_n=p.key.bytes + p.signature.value_bytes)
     if not p.valued:
         return Scratch() if first is None else scratch_of(min_n=p.block << first, per_n=p.key.bytes)
@@ -261,9 +261,9 @@ def _step(
 
 def moved(p: Params, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` reads and writes for `n` keys; a run without a partner moves none."""
-    entry = pair_bytes(p.key) if p.paired else p.key.bytes
-    if p.valued and not p.paired:
-        return 2 * n * (entry + p.signature.value_bytes)
+    if p.carries:
+        return 2 * n * (p.key.bytes + p.signature.value_bytes)
+    entry = pair_bytes(p.key) if p.valued else p.key.bytes
     if step.kernel == "keep":
         return 2 * n * p.signature.value_bytes
     if step.kernel == "gather":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hsgen.algorithms.radix.rankers import Ranked, rank_arrays
-from hsgen.core.buffers import element_bytes
 from hsgen.core.device import Device
 from hsgen.core.keys import Signature
 
@@ -75,6 +74,6 @@ def most_items(shape: Ranked, apart: bool, device: Device) -> int:
 
 def window_bytes(chip: Ranked, signature: Signature) -> int:
     """Return the number of bytes of local memory of the kernel that ranks short segments by digits."""
-    return sum(a.count * element_bytes(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (
+    return sum(a.count * a.element(chip.key) for a in rank_arrays(chip)) + 4 * (
         (2 + signature.segment_ends) * -(-chip.tile // 32) + 3
     )
