@@ -10,7 +10,7 @@ tables are rejected.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -258,25 +258,34 @@ def test_a_key_of_some_copies_shares_the_digits_of_passes_with_no_others(key: st
     rng, p = np.random.default_rng(1), replace(params(sort_of(V4, key)), sample=4096)
     live, others = [True] * len(p.digits), bits_of(rng, p.sampled, p)
     keys = np.where(rng.random(p.sampled) < share, others.dtype.type(0x7824A24F), others)
-    found = sample.taken(p, keys, 1 << lg)
-    assert found.often and not found.frequent
+    sampled = sample.taken(p, keys, 1 << lg)
+    assert sampled.often and not sampled.frequent
     expected = 0 if key == "u32" else len(live) - (3 if lg == 20 else 4)
-    assert model_pieces.chosen(found, live, p.digit, 2048, 2816) == expected
-    found = sample.taken(p, few(rng, p.sampled, p, 64), 1 << lg)
-    assert found.often and model_pieces.chosen(found, live, p.digit, 2048, 2816) == len(live) - 2
+    assert model_pieces.chosen(sampled, live, p.digit, 2048, 2816) == expected
+    sampled = sample.taken(p, few(rng, p.sampled, p, 64), 1 << lg)
+    assert sampled.often and model_pieces.chosen(sampled, live, p.digit, 2048, 2816) == len(live) - 2
+
+
+def watch(monkeypatch: pytest.MonkeyPatch, look: Callable[[radix.Params, Any, Any], None]) -> None:
+    """Call `look` with the parameters, the memory and the pass before each sort of ranges."""
+    run = model_pieces.PLAY["range_sort"]
+
+    def settle(p: radix.Params, m: Any, at: Any, failing: Any) -> None:
+        look(p, m, at)
+        run(p, m, at, failing)
+
+    monkeypatch.setitem(model_pieces.PLAY, "range_sort", settle)
 
 
 def test_a_long_run_is_a_piece_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     """Copies of a key that a work-group cannot hold are in order already, so they are not sorted with other keys."""
     seen = []
-    run = dict(model_pieces.PLAY)
 
-    def settle(p: radix.Params, m: Any, at: Any, failing: Any) -> None:
+    def look(_: radix.Params, m: Any, at: Any) -> None:
         keys = m.buffers[1][: at.n]
         seen.extend(set(keys[begin:end].tolist()) for begin, end in m.words["pieces"] if end - begin > 256)
-        run["range_sort"](p, m, at, failing)
 
-    monkeypatch.setitem(model_pieces.PLAY, "range_sort", settle)
+    watch(monkeypatch, look)
     rng, sort = np.random.default_rng(3), sort_of(V4, "u64", **{**LARGE, "sample": 1024})
     keys = bits_of(rng, MANY, params(sort))
     hot = keys[0] = keys[0] >> np.uint64(57) << np.uint64(57)  # the first key of its bucket, so that others follow
@@ -287,17 +296,15 @@ def test_a_long_run_is_a_piece_of_its_own(monkeypatch: pytest.MonkeyPatch) -> No
 def test_every_way_of_pieces_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Buckets are cut, pieces are empty, crowded or too large."""
     seen: set[str] = set()
-    run = dict(model_pieces.PLAY)
 
-    def settle(p: radix.Params, m: Any, at: Any, failing: Any) -> None:
+    def look(p: radix.Params, m: Any, _: Any) -> None:
         seen.update({"over"} if m.words["over"][0] else ())
         for begin, end in m.words["rest"] if not m.words["uneven"][0] else ():
             seen.add("large" if end - begin > pairs.capacity(p) else "crowded")
         for begin, end in m.words.get("pieces", ()):
             seen.add("empty" if begin == end else "piece")
-        run["range_sort"](p, m, at, failing)
 
-    monkeypatch.setitem(model_pieces.PLAY, "range_sort", settle)
+    watch(monkeypatch, look)
     rng, sort = np.random.default_rng(3), sort_of(V4, "u64", **LARGE)
     for _, keys in kinds(rng, params(sort), MANY):
         play(sort, sort.plan, keys, in_place=False)
