@@ -88,7 +88,7 @@ def _sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
         yield found.sort(label, width, signature), found.apis
     found = target.find("nvidia-hopper")
     made = found.sort("segmented_sort", "u32", Signature(value="index64", key_transform=True))
-    if rows := short_rows.specialize(made, in_row=True, raw=True):
+    if rows := short_rows.specialize(made, 232448, in_row=True, raw=True):
         yield rows, found.apis
     if wide := floats.widened(found.sort("auto", "u32", Signature(value="index", key_transform=True)), raw=True):
         yield wide, found.apis

@@ -69,13 +69,15 @@ class Order:
 
     def __init__(self, shape: Shape, method: str) -> None:
         self.shape, self.method = shape, method
-        rows = shape.rows if method == EACH else 1
-        n = shape.length if method == EACH else shape.n
-        self._rows, self._key_bytes = rows, KEYS[TYPES[shape.key].key].bytes
         self.gpu = device(shape.number)
-        done = self._short_rows() if method == ROWS else self._raw(n)
-        if method == ROWS and done is None:
-            self.method = SEGMENTS
+        done = self._short_rows() if method == ROWS else None
+        if method == ROWS and done is None:  # no tile of this GPU holds a row
+            self.method = choice(shape.key, shape.rows, shape.length, without=ROWS) or SEGMENTS
+        each = self.method == EACH
+        self._rows, n = (shape.rows, shape.length) if each else (1, shape.n)
+        self._key_bytes = KEYS[TYPES[shape.key].key].bytes
+        if done is None:
+            done = self._raw(n)
         value = "none" if not shape.indices else "index" if not done and self._narrow() else "index64"
         self._index_bytes = 4 if value == "index" else 8
         self._turn: int | None = None

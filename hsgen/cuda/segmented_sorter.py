@@ -127,7 +127,7 @@ class SegmentedSorter(Runner):
         if not (options.rows and 0 < n <= self.max_n) or options.segments_counted:
             return None
         if (in_row, raw) not in self._rows:
-            sort = short_rows.specialize(self._sort, in_row=in_row, raw=raw)
+            sort = short_rows.specialize(self._sort, self._gpu.host.local_bytes, in_row=in_row, raw=raw)
             self._rows[in_row, raw] = Kernels(self._gpu, sort, self._rewrite) if sort else None
         kernels = self._rows[in_row, raw]
         plan = kernels and short_rows.plan(kernels.sort, options.segment_count, n // options.segment_count)

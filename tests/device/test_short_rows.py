@@ -50,7 +50,7 @@ class Guarded:
 
 
 def lengths_of(sorter: SegmentedSorter) -> list[int]:
-    made = short_rows.specialize(sorter._sort)
+    made = short_rows.specialize(sorter._sort, sorter._gpu.host.local_bytes)
     assert made is not None
     tiles = [kernel.data.shape.tile for kernel in made.kernels]  # type: ignore[attr-defined]
     return sorted({1, 2, 31, 100, 777, *(t + d for t in tiles for d in (-1, 0, 1))})
@@ -115,13 +115,13 @@ def values_of(fake: Fake, value: Any, n: int, *, here: bool) -> tuple[dict[str, 
     return {"values": given.array, **({} if here else {"values_out": moved.array})}, moved
 
 
-LENGTHS = (2, 300, 512, 513, 1024, 2049, 4096, 4097)
+LENGTHS = (2, 300, 512, 513, 1024, 2049, 4096, 4097, 8193, 16384, 16385)
 
 
 @pytest.mark.parametrize(
     ("key", "descending", "lengths"),
     [
-        ("f32", True, (2, 300, 512, 4097)),
+        ("f32", True, (2, 300, 512, 16385)),
         *(nightly(key, descending, LENGTHS) for key in ("f32", "u8", "f64") for descending in (False, True)),
     ],
 )
@@ -142,11 +142,12 @@ def test_orders_of_short_rows(key: str, descending: bool, lengths: tuple[int, ..
                 number=0, key=key, rows=3, length=length, descending=descending, keys=with_keys, indices=with_indices
             )
             made = order(shape, ROWS)
-            assert made is not None and made.method == (ROWS if length <= 4096 else SEGMENTS)
+            longest = 15360 if key == "f64" and with_indices else short_rows.LONGEST
+            assert made is not None and made.method == (ROWS if length <= longest else SEGMENTS)
             scratch = fake.allocate(made.scratch)
             fake.launched.clear()
             to = out.array.address if with_keys else 0, found.array.address if with_indices else 0
-            if length > 4096:
+            if length > longest:
                 assert made.scratch > 0
                 continue
             made.run(mine.array.address, *to, scratch, 0)
@@ -170,14 +171,14 @@ def test_every_target_with_a_segmented_sort_has_rows_or_sequential_lanes() -> No
             continue
         for key in ("u32", "u64", "u8"):
             for value in ("none", "v4", "v8", "v16", "index", "index64"):
-                made = short_rows.specialize(
-                    found.sort("segmented_sort", key, Signature(value=value, key_transform=True))
-                )
+                sort = found.sort("segmented_sort", key, Signature(value=value, key_transform=True))
+                made = short_rows.specialize(sort, found.device.local_bytes)
                 assert made is not None, (name, key, value)
                 tiles = [kernel.data.shape.tile for kernel in made.kernels]  # type: ignore[attr-defined]
                 assert tiles == sorted(set(tiles)) and 512 <= tiles[-1] <= short_rows.LONGEST, (name, key, value)
                 for kernel in made.kernels:
                     assert kernel.local_bytes(made.key) <= found.device.local_bytes, (name, kernel.name)
+                    assert kernel.work_group <= short_rows.LANES, (name, kernel.name)
                 for length in (0, 1, *tiles, tiles[-1] + 1):
                     plan = short_rows.plan(made, 1 << 10, length)
                     assert (plan is not None) is (0 < length <= tiles[-1]), length
@@ -191,9 +192,11 @@ def test_every_target_with_a_segmented_sort_has_rows_or_sequential_lanes() -> No
         (1, 1 << 12, WHOLE),
         (2, 4096, ROWS),
         (1 << 16, 512, ROWS),
-        (4096, 4097, SEGMENTS),
+        (4096, 4097, ROWS),
+        (15, 16384, ROWS),
+        (15, 16385, SEGMENTS),
         (2, 1 << 18, EACH),
-        (3, 1 << 14, SEGMENTS),
+        (3, (1 << 14) + 1, SEGMENTS),
         (3, 1 << 16, SEGMENTS),
         (4, 1 << 18, SEGMENTS),
         (64, 1 << 18, SEGMENTS),
@@ -213,7 +216,28 @@ def test_the_rules_follow_the_measurements(rows: int, length: int, method: str) 
 def test_pytorch_sorts_no_rows_of_floats_that_are_sorted_together(key: str, rows: int) -> None:
     for length in range(4097, (1 << 18) + 2, 997):
         method = choice(key, rows, length)
-        assert method in (EACH, SEGMENTS) or (TYPES[key].kind != 2 and method == LIBRARY), length
+        assert method in (ROWS, EACH, SEGMENTS) or (TYPES[key].kind != 2 and method == LIBRARY), length
     wide = choice(key, rows, 1 << 18)
     known = key in ("bool", "u8", "i8", "i16", "i32", "i64")
     assert (wide == LIBRARY) is (known and rows in (3, 4)), wide
+
+
+def test_rows_that_a_gpu_cannot_hold_get_another_method() -> None:
+    assert choice("f32", 2, 8192, without=ROWS) == EACH
+    assert choice("f32", 3, 8192, without=ROWS) == SEGMENTS
+
+
+def test_tiles_shrink_to_the_local_memory() -> None:
+    """Each tile is larger than the last; the largest has fewer keys per lane if local memory asks for it."""
+    sort = find("nvidia-hopper").sort("segmented_sort", "u64", Signature(value="index64", key_transform=True))
+    tiles = {}
+    for local_bytes in (1 << 10, 49152, 101376, 232448, 1 << 20):
+        made = short_rows.specialize(sort, local_bytes)
+        tiles[local_bytes] = made and [kernel.data.shape.tile for kernel in made.kernels]  # type: ignore[attr-defined]
+    assert tiles == {
+        1 << 10: None,
+        49152: [512, 1024, 2048, 3072],
+        101376: [512, 1024, 2048, 4096, 6656],
+        232448: [512, 1024, 2048, 4096, 8192, 15360],
+        1 << 20: [512, 1024, 2048, 4096, 8192, 16384],
+    }

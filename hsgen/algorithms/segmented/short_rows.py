@@ -6,6 +6,7 @@ length of the rows, by which it chooses the kernel.  Bundles do not have these k
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE
@@ -18,8 +19,10 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.sort import Sort
 
-LONGEST, ITEMS = 4096, 16
-"""The most keys of a row, and of a lane."""
+SMALL, LONGEST, ITEMS = 4096, 16384, 16
+"""The most keys of a row that the tiles of every GPU hold, of any row, and of a lane."""
+LANES = 1024
+"""The most lanes of a work-group in CUDA."""
 FEW, MANY = 192, 1 << 14
 """For more than `MANY` rows of fewer than `FEW` keys, a segmented sort is used instead: here, most lanes would be idle.
 """
@@ -42,18 +45,37 @@ class Row:
 def shapes(p: Params) -> tuple[ReduceScan, ...]:
     """Return the parameters of the tiles, from the smallest to the largest; none for sequential lanes.
 
-    With rankers that use subgroup operations, each subgroup has counters of its own.  Tiles for shorter rows can then
-    have fewer lanes, down to one subgroup, with the same number of keys per lane.
+    With rankers that use subgroup operations, each subgroup has counters of its own.  Tiles can then have other numbers
+    of lanes, from one subgroup to `LANES`, with the same number of keys per lane.  Those of more than `SMALL` keys
+    need more local memory than some GPUs have (`fitting`).
     """
     shape = chip(p)
     if not isinstance(shape, ReduceScan):
         return ()
     lanes = shape.work_group
-    shape = replace(shape, items=max(1, min(p.chip.items, LONGEST // lanes, ITEMS)))
+    shape = replace(shape, items=max(1, min(p.chip.items, SMALL // lanes, ITEMS)))
     if shape.subgroup == 1:
         return (shape,)
     halves = [lanes >> i for i in range(lanes.bit_length()) if lanes >> i >= shape.subgroup and lanes % (1 << i) == 0]
-    return tuple(replace(shape, work_group=n) for n in reversed(halves) if n % shape.subgroup == 0)
+    doubles = [n for i in (1, 2) if (n := lanes << i) <= LANES and n * shape.items <= LONGEST]
+    return tuple(replace(shape, work_group=n) for n in (*reversed(halves), *doubles) if n % shape.subgroup == 0)
+
+
+def fitting(p: Params, local_bytes: int, *, in_row: bool, raw: bool) -> Iterator[Kernel]:
+    """Yield the kernels that fit the local memory of a GPU, with fewer keys per lane where that makes one fit.
+
+    Each kernel has a larger tile than the one before.
+    local_bytes, in_row, raw: as in `specialize`.
+    """
+    most = 0
+    for shape in shapes(p):
+        one = kernel(p, shape, in_row=in_row, raw=raw)
+        while one.local_bytes(p.key) > local_bytes and shape.tile > most:
+            shape = replace(shape, items=shape.items - 1)
+            one = kernel(p, shape, in_row=in_row, raw=raw)
+        if shape.tile > most:
+            most = shape.tile
+            yield one
 
 
 def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
@@ -75,18 +97,19 @@ def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
     return replace(ranking(unranked, shape), resident=0)
 
 
-def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort | None:
+def specialize(sort: Sort, local_bytes: int, *, in_row: bool = False, raw: bool = False) -> Sort | None:
     """Return the sort of short rows that corresponds to a segmented sort; None if there is none.
 
     There is none with a bit range, with segment ends, and for sequential lanes.  The result has an empty plan.  The
     function `plan` returns the plan for a number and a length of rows.
-    in_row, raw: as in `Row`.
+
+    local_bytes: the local memory of the GPU in bytes.  in_row, raw: as in `Row`.
     """
     p = sort.parts[0].params
     if sort.signature.bit_range or sort.signature.segment_ends:
         return None
-    kernels = [kernel(p, shape, in_row=in_row, raw=raw) for shape in shapes(p)] if isinstance(p, Params) else []
-    return replace(sort, kernels=tuple(kernels), plan=Plan(steps=(), max_n=0, bits=sort.key.bits)) if kernels else None
+    kernels = tuple(fitting(p, local_bytes, in_row=in_row, raw=raw)) if isinstance(p, Params) else ()
+    return replace(sort, kernels=kernels, plan=Plan(steps=(), max_n=0, bits=sort.key.bits)) if kernels else None
 
 
 def plan(sort: Sort, rows: int, length: int) -> Plan | None:
