@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 
 from hsgen.core.keys import TYPES
 from hsgen.core.plan import ROLES
-from hsgen.cuda.choices import SEGMENTS, UNEVEN_UP_TO, WHOLE, choice
+from hsgen.cuda.choices import ROWS, SEGMENTS, UNEVEN_UP_TO, WHOLE, choice
 from hsgen.cuda.driver import Device, device
 from hsgen.cuda.order import Shape, order, runner
 from hsgen.cuda.prepared import DESTINATION, SCRATCH, Prepared, Recorded
@@ -199,9 +199,9 @@ def moves(key: str, rows: int, length: int, value: int) -> bool:
     """Return True if hsgen has a sort that moves values of `value` bytes with the keys of such rows.
 
     There is none for floats: their bits must not change, but a sort in numeric order changes those of zeros and NaNs.
-    Rows that `hsgen.cuda.choices` sorts by the methods `ROWS` or `EACH` have no such sort either.
+    Rows that `hsgen.cuda.choices` sorts by the method `EACH` have no such sort either.
     """
-    methods = (WHOLE, SEGMENTS)
+    methods = (WHOLE, ROWS, SEGMENTS)
     return TYPES[key].kind < 2 and value in (4, 8) and choice(key, rows, length) in methods
 
 
