@@ -8,7 +8,7 @@
 // column: 8 slabs = 128 rows before lanes are merged
 // clean: 4096 keys, 256 lanes
 // streaming: flips of up to 32 rows, half merges of up to 16
-// radix-few: 32769 to 1048576 keys
+// radix-few: 32769 to 2097152 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 512 lanes x 6 = 3072 keys, at most 512 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
@@ -16,7 +16,7 @@
 // one work-group alone: up to 0 keys
 // buckets: up to 2129920 keys; a bucket 512 lanes x 20 = 10240 keys at most, 1024 bins
 // uneven keys: tiles of 256 lanes x 34 = 8704 keys
-// radix: 1048577 to 1073741823 keys
+// radix: 2097153 to 1073741823 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 256 lanes x 34 = 8704 keys, at most 2048 work-groups of tiles
 // ranker: match_ballot, subgroups of 32

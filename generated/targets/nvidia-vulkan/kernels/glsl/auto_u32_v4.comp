@@ -8,14 +8,14 @@
 // column: 16 slabs = 128 rows before lanes are merged
 // clean: 2048 keys, 256 lanes
 // streaming: flips of up to 16 rows, half merges of up to 16
-// radix-fewpairs: 4097 to 1048576 keys
+// radix-fewpairs: 4097 to 2097152 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 256 lanes x 16 = 4096 keys, at most 512 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: partition
 // one work-group alone: up to 0 keys
 // buckets: up to 1064960 keys; a bucket 512 lanes x 10 = 5120 keys at most, 1024 bins
-// radix-pairs: 1048577 to 1073741823 keys
+// radix-pairs: 2097153 to 1073741823 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 256 lanes x 17 = 4352 keys, at most 528 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
