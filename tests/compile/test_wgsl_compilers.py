@@ -91,7 +91,7 @@ def test_every_kernel_that_wgsl_can_express_is_accepted(compiler: Compiler, tmp_
 
 BEYOND = {
     "amd-gcn": "auto_u32 auto_u32_v4 auto_u64 auto_u64_v4",  # 64 KiB and 1024 lanes
-    "cpu": "auto_u32 auto_u64",  # 136 KiB
+    "cpu": "auto_u32 auto_u32_v4 auto_u64",  # 136 KiB
     "nvidia-sm90": "auto_u32 auto_u32_v4 auto_u64 auto_u64_v4",  # 45 to 48 KiB and 512 lanes
     "nvidia-vulkan": "auto_u32 auto_u32_v4 auto_u64 auto_u64_v4",
     "nvidia-hopper": "auto_u32 auto_u32_v4 auto_u64 auto_u64_v4",  # barriers of all work-groups

@@ -166,6 +166,7 @@ COVERING = [
     ("waitless8.toml", "auto", "v4"),
     ("partition8.toml", "auto", "v4"),
     ("partition8.toml", "auto", "none"),
+    ("buckets8.toml", "auto", "none"),
     ("buckets8.toml", "digest", "v4"),
     ("first8.toml", "segmented_sort", "none"),
     ("radix16.toml", "segmented_sort", "none"),
