@@ -2140,7 +2140,7 @@ static const char *const hs_cpu_auto_u32_v4_opencl[] = {
     "#define hs_row_tag(x, slots) (convert_ulong8(x) << 32 | (slots))\n",
     "#define hs_row_keys(x) convert_uint8((x) >> 32)\n",
     "#define hs_row_slots(to, x) vstore8(convert_uint8(x), 0, to)\n",
-    "// slots from `from` on hold no keys: make them greater than the slots of all keys\n",
+    "// slots with the number `from` or a greater one hold no keys: add two rows, so that they follow the slots of all keys\n",
     "#define hs_row_cut(slots, from) ((slots) + select((hs_tagged_row)0, (hs_tagged_row)16, (slots) >= (hs_tagged_row)(from)))\n",
     "#define hs_row_move(to, a, b, x) vstore8(shuffle2(vload8(0, &(a)), vload8(0, &(b)), convert_uint8(x)), 0, &(to));\n",
     "#define hs_row_min(x, y) min(x, y)\n",

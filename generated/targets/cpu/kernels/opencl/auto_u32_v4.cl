@@ -111,7 +111,7 @@ typedef ulong8 hs_tagged_row;
 #define hs_row_tag(x, slots) (convert_ulong8(x) << 32 | (slots))
 #define hs_row_keys(x) convert_uint8((x) >> 32)
 #define hs_row_slots(to, x) vstore8(convert_uint8(x), 0, to)
-// slots from `from` on hold no keys: make them greater than the slots of all keys
+// slots with the number `from` or a greater one hold no keys: add two rows, so that they follow the slots of all keys
 #define hs_row_cut(slots, from) ((slots) + select((hs_tagged_row)0, (hs_tagged_row)16, (slots) >= (hs_tagged_row)(from)))
 #define hs_row_move(to, a, b, x) vstore8(shuffle2(vload8(0, &(a)), vload8(0, &(b)), convert_uint8(x)), 0, &(to));
 #define hs_row_min(x, y) min(x, y)
