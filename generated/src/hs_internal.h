@@ -70,8 +70,8 @@ static inline int hs_anywhere(const hs_sort *sort, const hs_span spans[HS_ROLES]
     return sort->kind == HS_TOP_K && (role == HS_SOURCE ? rows : role == HS_VALUES && values);
 }
 
-/* Sets the accessed bytes of the source and of the values, if a selection's rows may be anywhere there: to the whole
- * buffer, or to one item if the size of the buffer is not known. */
+/* Sets the accessed bytes of the source and of the values, if a selection's rows may be anywhere in these buffers: to
+ * the whole buffer, or to one key or value if the size of the buffer is not known. */
 static inline void hs_free_rows(const hs_sort *sort, hs_span spans[HS_ROLES])
 {
     static const hs_role roles[2] = {HS_SOURCE, HS_VALUES};

@@ -47,7 +47,7 @@ _refused = False
 
 
 def used() -> bool:
-    """Return True if the package is installed and in use."""
+    """Return True if the package `hsgen-cubins` is installed, and the driver has not refused its machine code."""
     return not _refused and bool(_installed()[1])
 
 

@@ -180,7 +180,8 @@ def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device
     """Return ranges of counts for sorts with values, derived from the ranges `auto` for sorts without values.
 
     With values, merge passes need more scratch.  At the greatest count of each range, with values of 4 bytes, scratch
-    must not exceed `scratch_limit` - 256 KiB.  If it does, the range ends at the next lower power of two, and so on.
+    must be at least 256 KiB less than `scratch_limit`.  Otherwise, the range ends at the next lower power of two, and
+    so on.
     """
     rows = []
     for label, top in auto[:-1]:

@@ -179,10 +179,10 @@ def _run(
     names: Mapping[str, Path],
     known: Mapping[Path, dict[str, Any]],
 ) -> Run | None:
-    """Return the run of the tables to which the rows with the indices `group` refer.
+    """Return the tables that the rows with the indices `group` use, as one `Run`: in schema 3, they become one list.
 
-    Return None if schema 3 would have another table at the path of their list.
-    In its path, the list has the variant of the fallback that all tables of the run share.
+    The path of the list contains the variant of the fallback, which is the same for all these tables.  Return None if
+    another table has this path in schema 3.
     """
     paths = tuple(names[rows[i]["use"]] for i in group)
     variant = str(known[paths[0]][FALLBACK]).partition(DOT)[2]

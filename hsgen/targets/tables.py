@@ -74,7 +74,7 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
 
 
 def expanded(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the table of an algorithm and a key width, with its rule, if any, replaced by the tables it stands for."""
+    """Return the table of an algorithm and a key width; a rule, which stands for several tables, becomes these."""
     module: Any = TABLES[name]
     tables: Mapping[str, Any] = module.expanded(table) if module.TRAITS.rule and module.listed(table) else table
     return tables

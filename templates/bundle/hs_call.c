@@ -156,7 +156,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
     case HS_PACK: return hs_pack_fits(call->n, call->number, call->take);
     case HS_GATHER:
         if (!sort->value_bytes || call->take % sort->value_bytes) return HS_ERROR_PARTS;
-        call->take /= sort->value_bytes; /* the number of values of an item */
+        call->take /= sort->value_bytes; /* bytes of a gathered item: now its number of values */
         if (!call->n) break;
         if (!call->number || !call->take || call->number > INT32_MAX / call->take) return HS_ERROR_PARTS;
         if (call->n > INT32_MAX / call->take) return HS_ERROR_PARTS;

@@ -21,18 +21,18 @@ OTHER = Binding(role="scratch")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The offsets of the arrays after the `HEAD` single words, in 32-bit words per unit.
+    """The offsets of the arrays after the `HEAD` single words, in 32-bit words, divided by the number of units.
 
     mediums: the list of medium segments: the number of each.
     records: a record of four words for each long segment: its start, its end, its first column, and its keys per
     column.  Records of segments with many columns fill the array from its end backwards.
     owners: for each column, the number of the record of its segment.
-    crowded: with bins, the number of windows with a crowded bin, then the numbers of these windows.
+    crowded: with bins, how many windows have a bin with too many keys, and then a list of these windows.
     bounds: with bins, two words for each window: the first segment that starts in the window, and the end of the last
     such segment.  Both are 0 if no segment starts in the window.
     totals: the histogram of each long segment.
     table: the counts of each long segment, by digit and column.
-    size: the number of words per unit of all arrays together.
+    size: the number of words of all arrays together, divided by the number of units.
     """
 
     mediums: int
@@ -46,7 +46,7 @@ class Layout:
 
 
 def layout(p: Params) -> Layout:
-    """Return the offsets of the arrays, in words per unit."""
+    """Return the offsets of the arrays; see `Layout`."""
     records = p.mediums
     owners = records + 4
     crowded = owners + 2

@@ -50,7 +50,7 @@ class Budget:
 
 
 def numbers(use: Use) -> _Numbers:
-    """Return the numbers of a kernel, by table."""
+    """Return a kernel's registers, spilled bytes and percent of occupancy, by the tables of a budget that hold them."""
     return {
         "registers": UNREPORTED if use.registers is None else use.registers,
         "spills": use.spill_bytes,

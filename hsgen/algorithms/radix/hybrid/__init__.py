@@ -111,7 +111,7 @@ def plan(p: Hybrid) -> Plan:
 def moved(p: Hybrid, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` reads and writes for `n` keys, if every bucket fits a work-group.
 
-    If several stages have the same kernel, the bytes are those in the last of these stages.
+    If several stages have the kernel of the launch, the bytes are those of the last of these stages.
     """
     every = [*stages(p)[::-1], *(stages(large(p)) if p.large and p.has_key_buckets else ())]
     known = (stage.moved(step, n) for stage in every)

@@ -90,7 +90,9 @@ class PairPartition(Stage):
         return [(limit << b - 1 if b > 1 else 0, limit << b, fixed(1 << b)) for b in bits]
 
     def moved(self, step: Step, n: int) -> int | None:
-        """Return the bytes that a launch moves for `n` pairs, if every bucket fits a work-group; 0 for the fallback."""
+        """Return the bytes that a launch moves for `n` pairs if every bucket fits a work-group; 0 for a launch of the
+        fallback, which then does not run.
+        """
         if not self.serves(n):
             return None
         p = self.p

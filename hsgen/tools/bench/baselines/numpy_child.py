@@ -1,6 +1,6 @@
 """The process that sorts with numpy for `numpy_avx2`.  The process exits when stdin ends, so it ends with its parent.
 
-First the process writes the AVX-512 features that it still uses, as a line of JSON.  Then it reads commands, one line
+First the process writes a line of JSON: the AVX-512 features that are not disabled.  Then it reads commands, one line
 each:
 
 - `keys SIZE N`, followed by N keys of SIZE bytes: stores the keys; the answer is an empty line
