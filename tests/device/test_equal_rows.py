@@ -14,7 +14,7 @@ from fake_cuda import Array, Fake
 from nightly import nightly
 from sorters import order_of, random_keys
 
-from hsgen.algorithms.segmented import equal_rows
+from hsgen.algorithms.segmented import equal_rows, short_rows
 from hsgen.algorithms.segmented.params import Params
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -98,7 +98,7 @@ def test_rows_are_sorted_by_launches_with_work(
     """Stable, in place and into other arrays; a sorter renders no kernels but those that it launches."""
     fake, rng, sorters = Fake(embedded).install(monkeypatch), np.random.default_rng(12), list[SegmentedSorter]()
     p = params_of(SegmentedSorter(key, value=value, order=way, target=name)._sort)
-    for length in {4097, p.window + 1, p.tile, p.tile + 1, 2 * p.tile + 77}:
+    for length in {p.window + 1, p.tile, short_rows.LONGEST + 1, 2 * short_rows.LONGEST + 77}:
         sorter, rows = SegmentedSorter(key, value=value, order=way, target=name), 3
         sorters.append(sorter)  # the driver keeps programs by the identity of kernels
         keys = random_keys(rng, rows * length, key, distinct=1 << 20)
@@ -131,7 +131,7 @@ def test_rows_are_sorted_by_launches_with_work(
     assert [x.kernel for x in fake.launched] == every  # segments with offsets have any length
 
 
-@pytest.mark.parametrize("length", [4097, 20_000])
+@pytest.mark.parametrize("length", [16_385, 20_000])
 def test_arguments_of_rows_discard_keys_in_scratch(
     length: int, embedded: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
