@@ -1118,7 +1118,7 @@ HS_KERNEL void __launch_bounds__(512) partition_begin_radix(const hs_stored_key 
         }
         low_bit = fits ? width - bits : 0;
 
-        // forecast: count the pairs of sampled keys that would share a bucket, and the keys that equal another key
+        // forecast: count the pairs of sampled keys in one bucket, and the keys that equal another key
         hs_u32 pairs = 0u, alike = 0u;
         HS_UNROLL for (int i = 0; i < 4; i++) {
             int bucket = hs_digit(k[i] - base, low_bit, (1 << bits) - 1);
