@@ -20,7 +20,7 @@ from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.sort import Sort
 
 SMALL, LONGEST, ITEMS = 4096, 16384, 16
-"""The most keys of a row that the tiles of every GPU hold, of any row, and of a lane."""
+"""The most keys of a tile with the lanes of the target's radix sort or fewer, of any tile, and of a lane."""
 LANES = 1024
 """The most lanes of a work-group in CUDA."""
 FEW, MANY = 192, 1 << 14
@@ -46,8 +46,8 @@ def shapes(p: Params) -> tuple[ReduceScan, ...]:
     """Return the parameters of the tiles, from the smallest to the largest; none for sequential lanes.
 
     With rankers that use subgroup operations, each subgroup has counters of its own.  Tiles can then have other numbers
-    of lanes, from one subgroup to `LANES`, with the same number of keys per lane.  Those of more than `SMALL` keys
-    need more local memory than some GPUs have (`fitting`).
+    of lanes, from one subgroup to `LANES`, with the same number of keys per lane.  Some tiles need more local memory
+    than some GPUs have (`fitting`).
     """
     shape = chip(p)
     if not isinstance(shape, ReduceScan):
