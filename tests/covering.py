@@ -88,7 +88,8 @@ def _sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
         yield found.sort(label, width, signature), found.apis
     found = target.find("nvidia-hopper")
     made = found.sort("segmented_sort", "u32", Signature(value="index64", key_transform=True))
-    if rows := short_rows.specialize(made, 232448, in_row=True, raw=True):
+    assert found.device is not None
+    if rows := short_rows.specialize(made, found.device.local_bytes, in_row=True, raw=True):
         yield rows, found.apis
     if wide := floats.widened(found.sort("auto", "u32", Signature(value="index", key_transform=True)), raw=True):
         yield wide, found.apis

@@ -123,12 +123,12 @@ def test_argsorts_of_floats_spill_nothing(key: str, variant: str) -> None:
 )
 def test_short_rows_compile(name: str, key: str, value: str) -> None:
     """Keys that keep their bits, with indices in their rows, as `hsgen.torch` needs them."""
-    found = targets.find(name)
-    sort = found.sort(implicit_for(OPERATION), key, Signature(value=value, key_transform=True))
-    assert found.device is not None
-    made = short_rows.specialize(sort, found.device.local_bytes, in_row=True, raw=True)
-    assert made is not None
-    compile_all(made, key, value)
+    target = targets.find(name)
+    segmented = target.sort(implicit_for(OPERATION), key, Signature(value=value, key_transform=True))
+    assert target.device is not None
+    sort = short_rows.specialize(segmented, target.device.local_bytes, in_row=True, raw=True)
+    assert sort is not None
+    compile_all(sort, key, value)
 
 
 @pytest.mark.parametrize("index_bytes", [4, 8])

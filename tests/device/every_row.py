@@ -66,12 +66,12 @@ def whole(cupy: Any, array: Any, expected: Any) -> bool:
 
 def ordered(cupy: Any, shape: Shape, rows: Any) -> bool:
     """Whether the sort of a `Shape` is right."""
-    made = order(shape, ROWS)
-    assert made is not None and made.method == ROWS
+    sort = order(shape, ROWS)
+    assert sort is not None and sort.method == ROWS
     at = places_of(rows, descending=shape.descending)
     source = cupy.asarray(rows.ravel())
     out, indices = blank(cupy, rows.size, rows.dtype), blank(cupy, rows.size, np.int64)
-    made.run(source.data.ptr, out.data.ptr * shape.keys, indices.data.ptr * shape.indices, 0, 0)
+    sort.run(source.data.ptr, out.data.ptr * shape.keys, indices.data.ptr * shape.indices, 0, 0)
     fine = not shape.indices or whole(cupy, indices, at)
     keys = np.take_along_axis(rows, at, 1)
     if shape.keys and shape.indices:
@@ -100,9 +100,9 @@ def moved(cupy: Any, sorter: Any, value: int, rows: Any, *, in_place: bool) -> b
 
 def lengths(sorter: Any, *, few: bool) -> list[int]:
     """Return the lengths of rows to sort by a sorter's kernels."""
-    made = short_rows.specialize(sorter._sort, sorter._gpu.host.local_bytes)
-    assert made is not None
-    tiles = [kernel.data.shape.tile for kernel in made.kernels if isinstance(kernel.data, short_rows.Row)]
+    sort = short_rows.specialize(sorter._sort, sorter._gpu.host.local_bytes)
+    assert sort is not None
+    tiles = [kernel.data.shape.tile for kernel in sort.kernels if isinstance(kernel.data, short_rows.Row)]
     return tiles if few else sorted({1, 2, 33, *(t + d for t in tiles for d in (-1, 0, 1))} - {tiles[-1] + 1})
 
 

@@ -232,8 +232,8 @@ def test_tiles_shrink_to_the_local_memory() -> None:
     sort = find("nvidia-hopper").sort("segmented_sort", "u64", Signature(value="index64", key_transform=True))
     tiles = {}
     for local_bytes in (1 << 10, 49152, 101376, 232448, 1 << 20):
-        made = short_rows.specialize(sort, local_bytes)
-        tiles[local_bytes] = made and [kernel.data.shape.tile for kernel in made.kernels]  # type: ignore[attr-defined]
+        short = short_rows.specialize(sort, local_bytes)
+        tiles[local_bytes] = short and [kernel.data.shape.tile for kernel in short.kernels]  # type: ignore[attr-defined]
     assert tiles == {
         1 << 10: None,
         49152: [512, 1024, 2048, 3072],
