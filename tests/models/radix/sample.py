@@ -13,7 +13,8 @@ from hsgen.algorithms.radix.parts import EQUAL
 from models.radix.memory import Keys
 
 _BELOW = np.uint64((1 << 32) - 1)
-_HASHES = np.uint64(2246822519), np.uint64(2654435769)  # of the lower and the higher word of a key
+_FACTORS = np.uint64(2246822519), np.uint64(2654435769)  # of the first and the second hash
+_HIGHER = np.uint64(3266489917)  # the factor of the higher word of a key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +62,8 @@ def rare(size: int) -> int:
 
 def positions(n: int, size: int) -> NDArray[np.int64]:
     """Return where the keys of a sample lie."""
-    place = np.arange(size, dtype=np.uint64) * _HASHES[1] & _BELOW
-    place = (place ^ place >> np.uint64(16)) * _HASHES[0] & _BELOW
+    place = np.arange(size, dtype=np.uint64) * _FACTORS[1] & _BELOW
+    place = (place ^ place >> np.uint64(16)) * _FACTORS[0] & _BELOW
     return ((place ^ place >> np.uint64(13)) % np.uint64(n)).astype(np.int64)
 
 
@@ -117,15 +118,16 @@ def _fits(p: Params, choice: Choice, found: Keys, n: int) -> bool:
     return p.pieces or not taken(p, found, n).crowded
 
 
-def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, int, int]:
+def _round(keys: Keys, low: int, many: int, *, equal: bool, second: bool = False) -> tuple[int, int, int]:
     """Count a round: keys without the bits below `low` that agree with the one that stayed where they meet.
 
     Also return, of a round of equal keys, how many at most met one, and how many met none.
+    second: whether keys meet by the second hash.
     """
     size, one = len(keys), keys.dtype.type
     cut = keys >> one(low) << one(low)
     words = [cut.astype(np.uint64) & _BELOW, cut.astype(np.uint64) >> np.uint64(32)]
-    hashes = (words[0] * _HASHES[0] + words[1] * _HASHES[1]) & _BELOW
+    hashes = (words[0] + words[1] * _HIGHER & _BELOW) * _FACTORS[second] & _BELOW
     spots = (hashes >> np.uint64(32 - size.bit_length())).astype(np.int64)
     last = np.zeros(2 * size, np.int64)
     last[spots] = np.arange(size)
@@ -152,6 +154,7 @@ def taken(p: Params, keys: Keys, of: int = 0) -> Sample:
     top = max(int(np.bitwise_or.reduce(found ^ found[0])).bit_length() - 1, 0) // p.digit
     cuts = [max(top - 1 - r, 0) * p.digit for r in range(p.rounds - 1)]
     alike = [_round(found, low, many, equal=False)[0] for low in cuts]
-    equal, most, singles = _round(found, 0, many, equal=True)
+    first, second = (_round(found, 0, many, equal=True, second=again) for again in (False, True))
+    equal, most, singles = max(first[0], second[0]), max(first[1], second[1]), first[2]
     flags = {"frequent": most > size // 16, "often": most > rare(size)}
     return Sample(n=n, size=size, alike=(*alike, equal), top=top, singles=singles, **flags)

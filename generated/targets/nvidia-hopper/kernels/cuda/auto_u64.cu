@@ -1221,39 +1221,46 @@ HS_KERNEL void __launch_bounds__(512) first_histogram_radix(const hs_stored_key 
 
             // rounds: compare one digit more of the keys in each round, and all bits in the last round
             int many = 8192 / (hs_n() / 2048 + 1) + 4;
-            for (int round = 0; round < 4; round++) {
-                int low = round == 3 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
+            for (int round = 0; round <= 4; round++) {
+                int low = round >= 3 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
+                hs_u32 factor = round == 4 ? 2654435769u : 2246822519u; // of the hash
                 for (int i = hs_local_id(); i < 2048; i += 512) {
                     hs_u32 x_low = low < 32 ? counts[4104 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[6152 + i] >> (low - 32) << (low - 32) : counts[6152 + i];
-                    hs_local_atomic_store(counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 20)], hs_to_u32(i));
+                    hs_local_atomic_store(counts[8 + hs_to_int((x_high * 3266489917u + x_low) * factor >> 20)], hs_to_u32(i));
                 }
                 hs_barrier();
                 for (int i = hs_local_id(); i < 2048; i += 512) {
                     hs_u32 x_low = low < 32 ? counts[4104 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[6152 + i] >> (low - 32) << (low - 32) : counts[6152 + i];
-                    int hash = hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 20), other = hs_to_int(hs_local_atomic_load(counts[8 + hash]) & 65535u);
+                    int hash = hs_to_int((x_high * 3266489917u + x_low) * factor >> 20), other = hs_to_int(hs_local_atomic_load(counts[8 + hash]) & 65535u);
                     hs_u32 y_low = low < 32 ? counts[4104 + other] >> low << low : 0u;
                     hs_u32 y_high = low > 32 ? counts[6152 + other] >> (low - 32) << (low - 32) : counts[6152 + other];
                     bool equal = counts[4104 + i] == counts[4104 + other] && counts[6152 + i] == counts[6152 + other];
-                    if (other != i && x_low == y_low && x_high == y_high && equal == (round == 3)) {
+                    if (other != i && x_low == y_low && x_high == y_high && equal == (round >= 3)) {
                         int met = hs_to_int(hs_local_atomic_add(counts[8 + hash], 65536u) >> 16); // the keys that have agreed so far
                         if (round < 3) hs_local_atomic_add(counts[round], met == many ? 2048u : 1u);
-                        else hs_local_atomic_add(counts[round], 1u);
-                        if (round == 3 && met == 128) hs_local_atomic_or(counts[round], 1u << 31);
-                        if (round == 3 && met == 8) hs_local_atomic_or(counts[round], 1u << 30);
+                        else hs_local_atomic_add(counts[round == 3 ? 3 : 7], 1u);
+                        if (round >= 3 && met == 128) hs_local_atomic_or(counts[3], 1u << 31);
+                        if (round >= 3 && met == 8) hs_local_atomic_or(counts[3], 1u << 30);
                     }
                 }
                 hs_barrier();
+                if (round == 3) {
+                    // singles: count the keys that equal no other key
+                    for (int i = hs_local_id(); i < 2048; i += 512) {
+                        hs_u32 x_low = low < 32 ? counts[4104 + i] >> low << low : 0u;
+                        hs_u32 x_high = low > 32 ? counts[6152 + i] >> (low - 32) << (low - 32) : counts[6152 + i];
+                        if (hs_local_atomic_load(counts[8 + hs_to_int((x_high * 3266489917u + x_low) * factor >> 20)]) == hs_to_u32(i))
+                            hs_local_atomic_add(counts[3], 65536u);
+                    }
+                    hs_barrier();
+                }
             }
 
-            // singles: count the keys that equal no other key
-            for (int i = hs_local_id(), low = 0; i < 2048; i += 512) {
-                hs_u32 x_low = low < 32 ? counts[4104 + i] >> low << low : 0u;
-                hs_u32 x_high = low > 32 ? counts[6152 + i] >> (low - 32) << (low - 32) : counts[6152 + i];
-                if (hs_local_atomic_load(counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 20)]) == hs_to_u32(i))
-                    hs_local_atomic_add(counts[3], 65536u);
-            }
+            // equals: keep the greater number of keys that equal another key
+            if (hs_local_id() == 0 && counts[7] > (counts[3] & 65535u))
+                counts[3] += counts[7] - (counts[3] & 65535u);
             hs_barrier();
         }
         if (hs_local_id() < 5)
@@ -2347,16 +2354,15 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
             hs_u32 unlike = mixed[10 + r];
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 1024 / (hs_n() / 2048 + 1))
                 || (r == 0 && top == 7 && unlike <= 66u)) && left > 1;
-            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits that the passes sort by
+            int sorted = (r + 2) * 8; // the bits that the passes sort by
             // mixes: keys that equal the frequent key in the digits of the passes probably include others, and would keep one
             // work-group busy for long
-            int shift = (r + 2) * 8 < 34 ? (r + 2) * 8 - 4 : 30;
-            bool mixes = often && hs_n() / 2048 * others >> shift > 0;
+            bool mixes = often && hs_n() / 2048 * others >> (sorted < 34 ? sorted - 4 : 30) > 0;
             // same: buckets are in order after the passes, because the sample has nearly all values, or because different
             // values hardly ever share a bucket
             bool same = equal > 1024u && unlike == 0u && left > 0;
             if (values > 0) same = unlike <= 32u && left > 0
-                && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
+                && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << (sorted < 30 ? sorted : 30)) / values;
             if (passed > 0 && !mixes && (even || (repeated && same))) lowest = top - 1 - r;
         }
 

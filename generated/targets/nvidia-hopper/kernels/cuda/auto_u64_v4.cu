@@ -1190,39 +1190,46 @@ HS_KERNEL void __launch_bounds__(384) histogram_radix_few(const hs_stored_key *s
 
             // rounds: compare one digit more of the keys in each round, and all bits in the last round
             int many = 16384 / (hs_n() / 4096 + 1) + 4;
-            for (int round = 0; round < 5; round++) {
-                int low = round == 4 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
+            for (int round = 0; round <= 5; round++) {
+                int low = round >= 4 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
+                hs_u32 factor = round == 5 ? 2654435769u : 2246822519u; // of the hash
                 for (int i = hs_local_id(); i < 4096; i += 384) {
                     hs_u32 x_low = low < 32 ? counts[8200 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[12296 + i] >> (low - 32) << (low - 32) : counts[12296 + i];
-                    hs_local_atomic_store(counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 19)], hs_to_u32(i));
+                    hs_local_atomic_store(counts[8 + hs_to_int((x_high * 3266489917u + x_low) * factor >> 19)], hs_to_u32(i));
                 }
                 hs_barrier();
                 for (int i = hs_local_id(); i < 4096; i += 384) {
                     hs_u32 x_low = low < 32 ? counts[8200 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[12296 + i] >> (low - 32) << (low - 32) : counts[12296 + i];
-                    int hash = hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 19), other = hs_to_int(hs_local_atomic_load(counts[8 + hash]) & 65535u);
+                    int hash = hs_to_int((x_high * 3266489917u + x_low) * factor >> 19), other = hs_to_int(hs_local_atomic_load(counts[8 + hash]) & 65535u);
                     hs_u32 y_low = low < 32 ? counts[8200 + other] >> low << low : 0u;
                     hs_u32 y_high = low > 32 ? counts[12296 + other] >> (low - 32) << (low - 32) : counts[12296 + other];
                     bool equal = counts[8200 + i] == counts[8200 + other] && counts[12296 + i] == counts[12296 + other];
-                    if (other != i && x_low == y_low && x_high == y_high && equal == (round == 4)) {
+                    if (other != i && x_low == y_low && x_high == y_high && equal == (round >= 4)) {
                         int met = hs_to_int(hs_local_atomic_add(counts[8 + hash], 65536u) >> 16); // the keys that have agreed so far
                         if (round < 4) hs_local_atomic_add(counts[round], met == many ? 4096u : 1u);
-                        else hs_local_atomic_add(counts[round], 1u);
-                        if (round == 4 && met == 256) hs_local_atomic_or(counts[round], 1u << 31);
-                        if (round == 4 && met == 8) hs_local_atomic_or(counts[round], 1u << 30);
+                        else hs_local_atomic_add(counts[round == 4 ? 4 : 7], 1u);
+                        if (round >= 4 && met == 256) hs_local_atomic_or(counts[4], 1u << 31);
+                        if (round >= 4 && met == 8) hs_local_atomic_or(counts[4], 1u << 30);
                     }
                 }
                 hs_barrier();
+                if (round == 4) {
+                    // singles: count the keys that equal no other key
+                    for (int i = hs_local_id(); i < 4096; i += 384) {
+                        hs_u32 x_low = low < 32 ? counts[8200 + i] >> low << low : 0u;
+                        hs_u32 x_high = low > 32 ? counts[12296 + i] >> (low - 32) << (low - 32) : counts[12296 + i];
+                        if (hs_local_atomic_load(counts[8 + hs_to_int((x_high * 3266489917u + x_low) * factor >> 19)]) == hs_to_u32(i))
+                            hs_local_atomic_add(counts[4], 65536u);
+                    }
+                    hs_barrier();
+                }
             }
 
-            // singles: count the keys that equal no other key
-            for (int i = hs_local_id(), low = 0; i < 4096; i += 384) {
-                hs_u32 x_low = low < 32 ? counts[8200 + i] >> low << low : 0u;
-                hs_u32 x_high = low > 32 ? counts[12296 + i] >> (low - 32) << (low - 32) : counts[12296 + i];
-                if (hs_local_atomic_load(counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 19)]) == hs_to_u32(i))
-                    hs_local_atomic_add(counts[4], 65536u);
-            }
+            // equals: keep the greater number of keys that equal another key
+            if (hs_local_id() == 0 && counts[7] > (counts[4] & 65535u))
+                counts[4] += counts[7] - (counts[4] & 65535u);
             hs_barrier();
         }
         if (hs_local_id() < 6)
@@ -1544,16 +1551,15 @@ HS_KERNEL void __launch_bounds__(384) ahead_starts_radix_few(hs_u32 *words, int 
             hs_u32 unlike = mixed[10 + r];
             bool even = !repeated && (unlike <= hs_to_u32((capacity / 2) * 2048 / (hs_n() / 4096 + 1))
                 || (r == 0 && top == 7 && unlike <= 214u)) && left > 1;
-            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // the bits that the passes sort by
+            int sorted = (r + 2) * 8; // the bits that the passes sort by
             // mixes: keys that equal the frequent key in the digits of the passes probably include others, and would keep one
             // work-group busy for long
-            int shift = (r + 2) * 8 < 34 ? (r + 2) * 8 - 4 : 30;
-            bool mixes = often && hs_n() / 4096 * others >> shift > 0;
+            bool mixes = often && hs_n() / 4096 * others >> (sorted < 34 ? sorted - 4 : 30) > 0;
             // same: buckets are in order after the passes, because the sample has nearly all values, or because different
             // values hardly ever share a bucket
             bool same = equal > 2048u && unlike == 0u && left > 0;
             if (values > 0) same = unlike <= 64u && left > 0
-                && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
+                && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << (sorted < 30 ? sorted : 30)) / values;
             if (passed > 0 && !mixes && (even || (repeated && same))) lowest = top - 1 - r;
         }
 
