@@ -22,7 +22,7 @@ GROUP, DEVICE = "group", "device"
 `DEVICE`: also stores by other work-groups, after `hs_await`, which spins on a word in global memory, or after a
 barrier of the whole grid.
 """
-BYTES = {"u32": 4, "u64": 8}
+BYTES = {"u16": 2, "u32": 4, "u64": 8}
 """The size in bytes of each element type that has the same size in every sort.
 
 The sizes of keys, values and pairs depend on the sort.

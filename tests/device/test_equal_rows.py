@@ -131,7 +131,7 @@ def test_rows_are_sorted_by_launches_with_work(
     assert [x.kernel for x in fake.launched] == every  # segments with offsets have any length
 
 
-@pytest.mark.parametrize("length", [16_385, 20_000])
+@pytest.mark.parametrize("length", [32_769, 40_000])
 def test_arguments_of_rows_discard_keys_in_scratch(
     length: int, embedded: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -115,13 +115,13 @@ def values_of(fake: Fake, value: Any, n: int, *, here: bool) -> tuple[dict[str, 
     return {"values": given.array, **({} if here else {"values_out": moved.array})}, moved
 
 
-LENGTHS = (2, 300, 512, 513, 1024, 2049, 4096, 4097, 8193, 16384, 16385)
+LENGTHS = (2, 300, 512, 513, 1024, 2049, 4096, 4097, 8193, 16385, 20480, 32768, 32769)
 
 
 @pytest.mark.parametrize(
     ("key", "descending", "lengths"),
     [
-        ("f32", True, (2, 300, 512, 16385)),
+        ("f32", True, (2, 300, 512, 32769)),
         *(nightly(key, descending, LENGTHS) for key in ("f32", "u8", "f64") for descending in (False, True)),
     ],
 )
@@ -142,7 +142,7 @@ def test_orders_of_short_rows(key: str, descending: bool, lengths: tuple[int, ..
                 number=0, key=key, rows=3, length=length, descending=descending, keys=with_keys, indices=with_indices
             )
             made = order(shape, ROWS)
-            longest = 15360 if key == "f64" and with_indices else short_rows.LONGEST
+            longest = short_rows.LONGEST if key != "f64" else 18432 if with_indices else 24576
             assert made is not None and made.method == (ROWS if length <= longest else SEGMENTS)
             scratch = fake.allocate(made.scratch)
             fake.launched.clear()
@@ -194,9 +194,11 @@ def test_every_target_with_a_segmented_sort_has_rows_or_sequential_lanes() -> No
         (1 << 16, 512, ROWS),
         (4096, 4097, ROWS),
         (15, 16384, ROWS),
-        (15, 16385, SEGMENTS),
+        (2, 16385, EACH),
+        (15, 32768, ROWS),
+        (15, 32769, SEGMENTS),
         (2, 1 << 18, EACH),
-        (3, (1 << 14) + 1, SEGMENTS),
+        (3, (1 << 15) + 1, SEGMENTS),
         (3, 1 << 16, SEGMENTS),
         (4, 1 << 18, SEGMENTS),
         (64, 1 << 18, SEGMENTS),
@@ -237,7 +239,7 @@ def test_tiles_shrink_to_the_local_memory() -> None:
     assert tiles == {
         1 << 10: None,
         49152: [512, 1024, 2048, 3072],
-        101376: [512, 1024, 2048, 4096, 6656],
-        232448: [512, 1024, 2048, 4096, 8192, 15360],
-        1 << 20: [512, 1024, 2048, 4096, 8192, 16384],
+        101376: [512, 1024, 2048, 4096, 8192],
+        232448: [512, 1024, 2048, 4096, 8192, 16384, 18432],
+        1 << 20: [512, 1024, 2048, 4096, 8192, 16384, 32768],
     }

@@ -54,6 +54,8 @@ class Ranked(Tile):
     spread: whether the slots of a tile in local memory are permuted within each row of 32 slots, to avoid bank
     conflicts.  Without the permutation, if all digits are equally frequent, the first keys of the digits lie in a few
     of the 32 banks.
+    paired: whether the original slots that keys carry have 16 bits, and two of them share a register.  Then `items` is
+    even, and only CUDA and OpenCL can compile the kernel.
     """
 
     ranker: str
@@ -61,6 +63,7 @@ class Ranked(Tile):
     ahead: int = 4
     resident: int = 0
     spread: bool = False
+    paired: bool = False
 
     @property
     def alongside(self) -> bool:
@@ -99,6 +102,10 @@ def digit_arrays(p: Tile) -> tuple[Array, ...]:
 def rank_arrays(p: Ranked) -> tuple[Array, ...]:
     """Return the arrays in local memory that the ranker `p.ranker` needs to rank a tile."""
     keys = Array(name="tile", type="key", count=p.tile)
+    if p.paired:
+        words = (("totals", p.radix), ("sums", p.radix), ("mixed", 2), ("counts", p.subgroups * p.radix))
+        slots = Array(name="order", type="u16", count=p.tile)
+        return (keys, *(word_array(name, count) for name, count in words), *[slots] * p.valued)
     order = (word_array("order", p.tile),) if p.valued else ()  # per key: its original slot, or its value
     digits = (*digit_arrays(p), *order)
     if p.ranker in ("match_ballot", "match_broadcast"):

@@ -19,8 +19,11 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.sort import Sort
 
-SMALL, LONGEST, ITEMS = 4096, 16384, 16
-"""The most keys of a tile with the lanes of the target's radix sort or fewer, of any tile, and of a lane."""
+SMALL, LARGE, LONGEST = 4096, 16384, 32768
+"""The most keys of a tile with the lanes of the target's radix sort or fewer, with `ITEMS` per lane, and of any tile.
+"""
+ITEMS = 16
+"""The most keys of a lane in tiles of up to `LARGE` keys."""
 LANES = 1024
 """The most lanes of a work-group in CUDA."""
 FEW, MANY = 192, 1 << 14
@@ -46,8 +49,9 @@ def shapes(p: Params) -> tuple[ReduceScan, ...]:
     """Return the parameters of the tiles, from the smallest to the largest; none for sequential lanes.
 
     With rankers that use subgroup operations, each subgroup has counters of its own.  Tiles can then have other numbers
-    of lanes, from one subgroup to `LANES`, with the same number of keys per lane.  Some tiles need more local memory
-    than some GPUs have (`fitting`).
+    of lanes, from one subgroup to `LANES`, with the same number of keys per lane.  The largest tile has twice as many
+    keys per lane, unless values move with keys: registers would not hold them.  Some tiles need more local memory than
+    some GPUs have (`fitting`).
     """
     shape = chip(p)
     if not isinstance(shape, ReduceScan):
@@ -57,8 +61,21 @@ def shapes(p: Params) -> tuple[ReduceScan, ...]:
     if shape.subgroup == 1:
         return (shape,)
     halves = [lanes >> i for i in range(lanes.bit_length()) if lanes >> i >= shape.subgroup and lanes % (1 << i) == 0]
-    doubles = [n for i in (1, 2) if (n := lanes << i) <= LANES and n * shape.items <= LONGEST]
-    return tuple(replace(shape, work_group=n) for n in (*reversed(halves), *doubles) if n % shape.subgroup == 0)
+    doubles = [n for i in (1, 2) if (n := lanes << i) <= LANES and n * shape.items <= LARGE]
+    tiles = [replace(shape, work_group=n) for n in (*reversed(halves), *doubles) if n % shape.subgroup == 0]
+    if tiles[-1].work_group == LANES and (p.signature.index or not p.signature.value_bytes):
+        tiles.append(replace(tiles[-1], items=2 * shape.items))
+    return tuple(_paired(tile) for tile in tiles)
+
+
+def _paired(tile: ReduceScan) -> ReduceScan:
+    """Return the tile with original slots of 16 bits, if local memory then holds more work-groups or a larger tile.
+
+    On GPUs with 228 KiB of local memory, this is so for more than 8192 keys, and for more than 4096 keys of 64 bits.
+    The tile needs an even number of keys per lane, and a lane for each digit.
+    """
+    large = tile.tile * tile.key.held > 2 * SMALL * 4
+    return replace(tile, paired=large and tile.items % 2 == 0 and tile.work_group >= tile.radix)
 
 
 def fitting(p: Params, local_bytes: int, *, in_row: bool, raw: bool) -> Iterator[Kernel]:
@@ -71,7 +88,7 @@ def fitting(p: Params, local_bytes: int, *, in_row: bool, raw: bool) -> Iterator
     for shape in shapes(p):
         one = kernel(p, shape, in_row=in_row, raw=raw)
         while one.local_bytes(p.key) > local_bytes and shape.tile > most:
-            shape = replace(shape, items=shape.items - 1)
+            shape = replace(shape, items=shape.items - (2 if shape.paired else 1))
             one = kernel(p, shape, in_row=in_row, raw=raw)
         if shape.tile > most:
             most = shape.tile
