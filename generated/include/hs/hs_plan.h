@@ -26,7 +26,7 @@ uint32_t hs_element(const hs_sort *sort, hs_role role);
 typedef struct hs_span {
     uint64_t where, begin, room;
     uint64_t bytes; /* the number of bytes that the call accesses; 0: the role is not used */
-    hs_role from;   /* the role whose buffer serves as this one: HS_SOURCE for the destination of a call in place,
+    hs_role from;   /* the role whose buffer is used for this role: HS_SOURCE for the destination of a call in place,
                        HS_SCRATCH for discarded keys, otherwise the role itself */
 } hs_span;
 

@@ -144,7 +144,7 @@ typedef struct hs_vulkan_timestamps {
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves.  Of the sorts of these targets that run on
  * the physical device, the result is the one that suits the device best; null if there is none.  A sort may use the
  * features in `device` that the physical device offers (UINT32_MAX: all features).  A query or an allocation that fails
- * is an error.  Only instance, physical, get_proc and features are read.  Any thread. */
+ * is an error.  Of `device`, only instance, physical, get_proc and features are read.  Any thread. */
 hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort);
 

@@ -148,7 +148,7 @@ static const char *sort_numbers(program *p, const void *numbers, const void *val
     wgpuQueueWriteBuffer(p->queue, p->keys, 0, numbers, KEYS);
     if (VALUES > 0) wgpuQueueWriteBuffer(p->queue, p->values, 0, values, VALUES);
 
-    /* In place; set args.destination to sort into another buffer, which needs less scratch. */
+    /* In place.  Sorting into another buffer, args.destination, needs less scratch. */
     memset(&args, 0, sizeof args);
     args.n = COUNT;
     args.source.buffer = p->keys;

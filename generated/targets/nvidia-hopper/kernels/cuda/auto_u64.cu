@@ -2333,7 +2333,7 @@ HS_KERNEL void __launch_bounds__(256) ahead_starts_radix(hs_u32 *words, int n, i
 
         // choose: find the fewest digits for passes after which buckets are small enough, or are in order already
         int singles = hs_to_int(mixed[13] >> 16 & 16383u);
-        // often: the sample has many copies of one key, and a work-group may not hold the copies that the source has
+        // often: the sample has many copies of one key; the source may have more of them than a work-group holds
         bool often = ((mixed[13] >> 30 & 1u) != 0u) && hs_n() / 16 > capacity;
         // hot: the same of more than 1/16, among other keys, so that passes run by all digits
         bool hot = often && (mixed[13] >> 31 != 0u) && singles > 0;
