@@ -172,7 +172,7 @@ def planned(sort: Sort, where: str, host: hosts.Host) -> bool:
 
 
 def spans(alternatives: dict[str, Alternative]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the `spans` of each alternative that is measured only at some counts, by the alternative's name."""
+    """Return the `spans` of alternatives by name, without the alternatives that are measured at all counts."""
     return {name: a.spans for name, a in alternatives.items() if a.spans is not None}
 
 

@@ -54,8 +54,8 @@ class Argsorts:
 
         The distribution of keys determines on the device whether a sort of small buckets follows the last radix pass.
         If none follows, the last pass stores 64-bit indices, and for floats restores the bits of zeros and NaNs.  The
-        pass then sets the word (`floats.turn`) to a number from 1 to 255.  Otherwise, the completing launch
-        (`hsgen.cuda.finish`) does this work later.
+        pass then sets the word (`floats.turn`) to a number from 1 to 255.  Otherwise, a launch after the sort
+        (`hsgen.cuda.finish`) does this work.
         """
         kernels = self._widened
         if kernels is None or n > kernels.sort.plan.max_n or (at := floats.turn(kernels.sort, n)) is None:

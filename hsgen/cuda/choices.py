@@ -71,12 +71,15 @@ all rows.  EACH calls the sort of a single row for one row after another.  LIBRA
 """
 
 WIDE_UP_TO = 1 << 20
-"""Up to this number of keys, the sort of a single row of integers itself writes 64-bit indices.  For more keys, it is
-faster to write 32-bit indices, which the completing launch (`hsgen.cuda.finish`) widens.
+"""Up to this number of keys in all rows, the methods `WHOLE` and `EACH` sort integers with 64-bit indices.
+
+For more keys, a sort with 32-bit indices is faster, although the indices must then be widened (`hsgen.cuda.finish`).
 """
 RAW_UP_TO = 1 << 19
-"""Up to this number of keys, the sort of a single row of floats itself writes 64-bit indices and the original bits of
-zeros and NaNs, so no completing launch follows.
+"""Up to this number of floats in a row, the methods `WHOLE` and `EACH` sort each row by one launch, if possible.
+
+The launch sorts the row, and stores 64-bit indices.  In the output, zeros and NaNs have the same bits as in the input.
+For longer rows, a further launch may have to store these indices and bits after the sort (`hsgen.cuda.finish`).
 """
 UNEVEN_UP_TO = 1 << 21
 """Up to this number of keys, a row of floats is sorted by a single launch, and a longer row by passes with look-back.
@@ -93,7 +96,7 @@ ANY = 1 << 62
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: the method for `rows` to `most` rows, each of `length` to `to` keys; both limits are included.
+    """A rule: the method for `rows` to `most` rows with `length` to `to` keys in each row; all limits are inclusive.
 
     keys: the key types that the rule fits; empty for all types.  total: the greatest number of keys in all rows.
     """

@@ -118,7 +118,10 @@ class Order:
         return options if self.method in (WHOLE, EACH) else replace(options, segment_count=self.shape.rows, rows=True)
 
     def _short_rows(self) -> Prepared | None:
-        """Return the single launch of the method `ROWS`; None if rows are too long.  No completing launch follows."""
+        """Return the launch by which the method `ROWS` sorts all rows; None if no launch serves such rows.
+
+        With indices, the launch itself stores 64-bit indices within rows, and the original bits of zeros and NaNs.
+        """
         shape, value = self.shape, "index64" if self.shape.indices else "none"
         sorter = self._sorter(value)
         assert isinstance(sorter, SegmentedSorter)
@@ -128,7 +131,7 @@ class Order:
     def _raw(self, n: int) -> Prepared | None:
         """Return the single launch that sorts `n` floats and keeps the bits of zeros and NaNs; None if there is none.
 
-        No completing launch follows.
+        The launch itself stores 64-bit indices.
         """
         shape = self.shape
         if n > RAW_UP_TO or TYPES[shape.key].kind != 2 or not (shape.keys and shape.indices):

@@ -115,14 +115,18 @@ class SegmentedSorter(Runner):
     def short_rows(
         self, n: int, options: Options, *, in_place: bool, in_row: bool = False, raw: bool = False
     ) -> Prepared | None:
-        """Return the single launch that sorts rows of equal length, a work-group per row; None if rows are too long.
+        """Return the single launch that sorts rows of equal length, a work-group per row; None if there is none.
 
-        in_row: whether an index counts from the start of its row, not of the array.  raw: whether the output has the
-        original bits of zeros and NaNs, which numeric order otherwise replaces; only for out-of-place sorts with
-        indices.
+        The launch serves no offsets, no count on the device, no bit range and no segment ends.  The function
+        `hsgen.algorithms.segmented.short_rows.plan` states which numbers and lengths of rows the launch serves.
+
+        in_row: whether an index counts from the start of its row, not of the array.  raw: whether zeros and NaNs have
+        the same bits in the output as in the input; only for out-of-place sorts with indices.  If `raw` is False, a
+        sort in numeric order stores +0 for each zero, and the same NaN for each NaN.
 
         Raises:
-            Unavailable, Wrong: the kernel does not compile, or the GPU cannot run it.
+            Unavailable: NVRTC is missing or does not know the architecture, or the GPU cannot run the launch.
+            Wrong: the kernel does not compile or load.
         """
         if not (options.rows and 0 < n <= self.max_n) or options.segments_counted:
             return None

@@ -1,8 +1,8 @@
 """Distinct keys of all ranks, and reductions of values by key.
 
 Every rank first groups its own keys.  In an exchange, each rank receives all groups with keys in a range, so that equal
-keys meet on one rank.  Each rank merges and reduces the groups that it receives.  A last exchange makes the lengths of
-parts even.
+keys meet on one rank.  Each rank merges and reduces the groups that it receives.  A last exchange moves groups between
+ranks, so that the numbers of groups of any two ranks differ by at most one.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def reduced(local: Local, run: Run, reduction: str, *, counted: bool) -> Run:
 
 
 def dealt(comm: Communicator, local: Local, run: Run, lengths: list[int]) -> Run:
-    """Exchange runs that together are already sorted, so that all parts have even lengths; return this rank's part.
+    """Exchange runs that together are already sorted; return this rank's part.  Lengths of parts differ by at most one.
 
     lengths: the number of keys in the run of each rank.
     """

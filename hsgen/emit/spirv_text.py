@@ -34,7 +34,10 @@ _LAST = 72
 """A digit with a value below 72 is the last digit of its number; after a digit of 72 or more, the number continues."""
 _MORE = len(_CHARACTERS) - _LAST
 TEXT = "[" + re.escape(_CHARACTERS) + "]"
-"""A regular expression that matches one digit."""
+"""A regular expression for one character of encoded text, which is a digit of a number.
+
+By this expression, `hsgen.emit.spirv_file` recognizes the strings in a C file that encode modules.
+"""
 _HEADER = 5
 _MASK = 0xFFFFFFFF
 

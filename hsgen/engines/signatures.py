@@ -22,7 +22,8 @@ def functions(text: str, change: Callable[[Function], Function]) -> str:
 def framed(head: str, function: Function, body: Sequence[Statement]) -> Function:
     """Return a function with the signature and the first statements of the text `head`, followed by `body`.
 
-    function: the function that the result replaces; its white space is kept.
+    function: the function that the result replaces.  The white space and comments before `function` and before its
+    closing brace are also in the result.
     """
     *first, framed_function = read(head).body  # the parser returns each attribute as a separate statement
     assert isinstance(framed_function, Function)

@@ -29,11 +29,14 @@ def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
 
 
 class Repeat:
-    """A checked call with its launches, so that a repetition with the same queue, arrays and numbers needs no checks.
+    """A checked call with its launches, which an equal next call enqueues again.
 
-    A `Repeat` has weak references to the arrays, and does not keep them alive.  The next call is checked in full if an
-    array has another buffer, offset, shape or element type than before.  The same holds if an array has a new event of
-    another queue.
+    The method `fits` compares the next call with the stored call.  An equal call has the same queue, arrays and
+    numbers, and each array still has the same buffer, offset, shape and element type.  Also, no array has a new event
+    of another queue.  The method `run` enqueues an equal call without further checks.  The caller must check any other
+    call in full.
+
+    A `Repeat` has weak references to the arrays, and does not keep them alive.
     """
 
     def __init__(

@@ -21,7 +21,10 @@ _FEW = Binding(role="scratch")
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan of the reduction by key alone, on the caller's arrays; `joined` builds the complete plan."""
+    """Return the plan of only the reduction, without the sort, on the caller's arrays.
+
+    The function `joined` builds the complete plan.
+    """
     reduction = reduce_by_key.plan(p.reduce)
     return replace(reduction, steps=tuple(replace(s, kernel=REDUCE + s.kernel) for s in reduction.steps))
 

@@ -20,20 +20,21 @@ ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
 """The number of keys in a row, a vector that a sequential lane merges at once, and the number of chains.
 
 The keys here are the sizes of a value in bytes.
-All numbers from `LANES` to `ROWS` were measured: docs/results/merging.md.
+Measurements determined `LANES`, `ITEMS`, `CHAIN`, `CHAINS`, `CHAIN_ROWS` and `ROWS`: docs/results/merging.md.
 """
 
 LARGE, VECTOR_ITEMS, VECTOR_WORDS = 1 << 17, 23, 25
 """Limits for tiles that work-groups load and store by vectors.
 
-`LARGE`: the least local memory of a device, in bytes.  `VECTOR_ITEMS`: the most keys of a lane.  `VECTOR_WORDS`: the
-most 32-bit words of a lane for its keys and for the slots of their values.  With these limits, the registers of a core
-suffice for 1024 lanes.
+`LARGE`: only devices with at least this many bytes of local memory have such tiles.  `VECTOR_ITEMS`: the most keys of a
+lane.  `VECTOR_WORDS`: the most 32-bit words of a lane for its keys and, in a merge with values, for a *slot* of each
+key.  A slot is the index in local memory from which a lane took the key; by the slot, the work-group locates the key's
+value.  With these limits, the registers of a core suffice for 1024 lanes.
 """
 ALONE = 1 << 25
 """The most bytes of keys and values for which `merge_alone` runs: as many as a second-level cache holds.
 
-The numbers from `LARGE` to `ALONE` were measured: docs/results/h200.md.
+Measurements determined `LARGE`, `VECTOR_ITEMS`, `VECTOR_WORDS` and `ALONE`: docs/results/h200.md.
 """
 
 RANGES = {0: (1 << 21, 256, 20, 3), 4: (0, 256, 8, 4)}

@@ -4,8 +4,9 @@ In each pass, a work-group loads its keys to registers, stores their histogram, 
 the work-group adds up the histograms of earlier work-groups and scatters its keys.  A second grid barrier ends the
 pass, if the pass has moved keys.
 
-Before the passes, work-groups may try to partition the keys.  Each work-group then gets the keys in one range of values
-of the highest digit, and sorts them on chip.  If no work-group gets more keys than it holds, no pass runs.
+Before the passes, work-groups may try to partition the keys, so that each work-group gets the keys in one range of
+values.  The attempt fails if a work-group would get too many keys.  If the attempt succeeds, each work-group sorts its
+keys on chip, and no pass runs.  If the attempt fails, no key has moved, and the passes sort the keys.
 """
 
 from __future__ import annotations

@@ -198,10 +198,13 @@ def place(path: Path, targets: Sequence[Target]) -> dict[str, Path]:
 
 
 def load(path: Path, targets: Sequence[Target]) -> dict[str, Budget | None]:
-    """Return the budgets of targets by name; a budget is None if the folder has no file for its target.
+    """Return the budget of each target, by the target's name.
+
+    `path` is a file or a folder, as in `place`.  If a folder has no file for a target, the target's budget is None.
 
     Raises:
-        Usage: there is no such file or folder, or a file is invalid or of another target.
+        Usage: the file or folder `path` does not exist, or a file is invalid or belongs to another target; or `path` is
+            a file, and there are several targets.
     """
     if path.suffix != ".toml" and not path.is_dir():
         raise Usage(f"budget {path}: no such folder; --write-budget makes it")

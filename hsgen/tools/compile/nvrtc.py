@@ -170,9 +170,11 @@ def _done(library: ctypes.CDLL, result: int) -> None:
 
 
 def _thread_locale(new: int | None) -> int | None:
-    """Return the C locale of this thread, and set it to `new` unless `new` is None.
+    """Return the locale that this thread had before the call; set the thread's locale to `new` unless `new` is None.
 
-    Python decodes some text by this locale.
+    A locale is a handle of the C function `uselocale`.  If the C library lacks this function, the result is None, and
+    nothing changes.  The thread's locale determines the encoding by which Python decodes a file, if a call opens the
+    file without an encoding.
     """
     function = getattr(ctypes.CDLL(None), "uselocale", None)
     if function is None:

@@ -1,6 +1,7 @@
 """The stage for pairs (keys with values of 4 bytes): two passes bring pairs into buckets, which are sorted on chip.
 
-The passes by the two highest digits are stable.
+The first of these two passes is by the second-highest digit, the other by the highest.  Both passes are stable: pairs
+with equal digits keep their order.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _SETS = 4
 With several copies, fewer lanes wait for the same counter if many keys have the same digit.
 """
 _BYTES = 64
-"""The bytes of keys that a lane loads before it counts the first of these keys."""
+"""A lane loads at most this many bytes of keys at once, and then counts the digits of these keys."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -27,7 +27,10 @@ With several copies, fewer lanes wait for the same counter.  There are more for 
 have the same first digit.
 """
 _FIRST_BYTES, _SECOND_BYTES = 64, 32
-"""The bytes of keys that a lane loads before it counts the first of these keys: for the first, and the second digit."""
+"""A lane loads at most this many bytes of keys at once, and then counts the digits of these keys.
+
+`_FIRST_BYTES` is the limit in the count of the first digit, `_SECOND_BYTES` in that of the second.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
