@@ -27,8 +27,8 @@ class Kernel:
     picks: "key" if the kernel selects at run time from which of three buffers it loads keys; "value" likewise for
     values.  `hsgen.core.buffers.PICKED` lists the buffers.
     row: the number of adjacent keys that the kernel handles as one vector; 0 if the kernel handles keys one by one.
-    A *dialect* is a kernel language, such as GLSL.  The next four fields state which of a dialect's optional
-    capabilities the kernel uses (``templates/dialects/contract.toml``).
+    A *dialect* is a kernel language, such as GLSL.  The next four fields, and `int16`, state which of a dialect's
+    optional capabilities the kernel uses (``templates/dialects/contract.toml``).
     by_rows: the kernel uses "rows", vectors of `row` keys.  Dialects without "rows" cannot express the kernel.
     marks: the kernel uses "marks", which tests 32 adjacent keys at once for run boundaries.
     vectors: the kernel uses "vectors", loads and stores of four adjacent elements at once.
@@ -82,6 +82,11 @@ class Kernel:
             placed.append((array, at))
             at += array.count * array.element(key)
         return placed
+
+    @property
+    def int16(self) -> bool:
+        """Whether a local array has elements of 16 bits.  Dialects without "int16" cannot express the kernel."""
+        return any(a.type == "u16" for a in self.arrays)
 
     def local_bytes(self, key: KeyType) -> int:
         """Return the size of a work-group's local memory in bytes."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import traceback
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -204,29 +204,51 @@ def render(sort: Sort, api: str, only: str = "") -> Source:
     return written(sort, APIS[api].dialect, api, only)
 
 
+_NEEDED: tuple[tuple[str, Callable[[Kernel], bool], str, str], ...] = (
+    (
+        "cooperative",
+        lambda k: k.cooperative,
+        "requires barriers of all work-groups, which {} lacks",
+        " or choose another strategy",
+    ),
+    (
+        "handover",
+        lambda k: k.handover,
+        "hands data from work-group to work-group, which {} cannot order",
+        " or choose another strategy",
+    ),
+    ("rows", lambda k: k.by_rows, "handles keys by rows, which {} lacks", " or row_block"),
+    ("int16", lambda k: k.int16, "has 16-bit integers in local memory, which {} lacks", ""),
+)
+"""Capabilities without which a dialect cannot express some kernels.
+
+Each row has the capability, and a function that returns True for a kernel that needs it.  Two parts of the error
+follow: what the sort does, and what the user can change instead of omitting the API.
+"""
+
+
+def _check_capabilities(sort: Sort, dialect: Dialect, api: str) -> None:
+    """Raise `Usage` if the dialect cannot express a kernel of the sort."""
+    for capability, needs, what, instead in _NEEDED:
+        if capability not in dialect.capabilities and any(needs(k) for k in sort.kernels):
+            reason = f"its {sort.algorithm} sort {what.format(dialect.name)}"
+            raise Usage(f"target {sort.target}: {reason}; omit the API {api}{instead}")
+
+
 def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
     """Return the source text of a sort's kernels in the dialect `language`, with the name of `api` in the header.
 
     only: the name of the only kernel that the source is to contain, with the definitions it needs; "" for all kernels.
 
     Raises:
-        Usage: the dialect lacks barriers of all work-groups, an order of accesses between them, or vectors of keys.
+        Usage: the dialect lacks barriers of all work-groups, an order of accesses between them, vectors of keys, or
+            16-bit integers in local memory.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:
         env = environment()
         dialect = load(env, language)
-        if "cooperative" not in dialect.capabilities and any(k.cooperative for k in sort.kernels):
-            reason = f"its {sort.algorithm} sort requires barriers of all work-groups, which {language} lacks"
-            raise Usage(f"target {sort.target}: {reason}; omit the API {api} or choose another strategy")
-        if "handover" not in dialect.capabilities and any(k.handover for k in sort.kernels):
-            reason = (
-                f"its {sort.algorithm} sort hands data from work-group to work-group, which {language} cannot order"
-            )
-            raise Usage(f"target {sort.target}: {reason}; omit the API {api} or choose another strategy")
-        if "rows" not in dialect.capabilities and any(k.by_rows for k in sort.kernels):
-            reason = f"its {sort.algorithm} sort handles keys by rows, which {language} lacks"
-            raise Usage(f"target {sort.target}: {reason}; omit the API {api} or row_block")
+        _check_capabilities(sort, dialect, api)
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         kernels = [k for k in kernels if k.name == only] if only else kernels
         names = scratch_names(sort)

@@ -34,6 +34,7 @@ CALLS: Mapping[str, Callable[[int], Any]] = {
     "torch.sort 1000": _sort(1, 1000),
     "torch.sort 2^20": _sort(1, 1 << 20),
     "torch.sort 512 x 32000": _sort(512, 32000),
+    "torch.sort 512 x 40000": _sort(512, 40000),
     "torch.argsort 2^20": _sort(1, 1 << 20, keys=False),
     "cupy.sort 2^20": _sort(1, 1 << 20, indices=False),
     "torch.topk 50 of 151936": _topk(1, 151936, 50),

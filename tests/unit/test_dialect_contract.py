@@ -55,6 +55,7 @@ def texts(dialect: Dialect) -> Iterator[tuple[Sort, str]]:
         lacking = waits and "cooperative" not in dialect.capabilities
         lacking |= any(k.handover for k in sort.kernels) and "handover" not in dialect.capabilities
         lacking |= any(k.by_rows for k in sort.kernels) and "rows" not in dialect.capabilities
+        lacking |= any(k.int16 for k in sort.kernels) and "int16" not in dialect.capabilities
         if not lacking and (sort.lanes <= 32 or dialect.name != "cuda"):
             yield sort, dialect.prelude(sort)
 

@@ -55,7 +55,7 @@ class Ranked(Tile):
     conflicts.  Without the permutation, if all digits are equally frequent, the first keys of the digits lie in a few
     of the 32 banks.
     paired: whether the original slots that keys carry have 16 bits, and two of them share a register.  Then `items` is
-    even, and only CUDA and OpenCL can compile the kernel.
+    even, and the dialect must have "int16".
     """
 
     ranker: str
