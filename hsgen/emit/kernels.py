@@ -229,10 +229,10 @@ follow: what the sort does, and what the user can change instead of omitting the
 
 def _check_capabilities(sort: Sort, dialect: Dialect, api: str) -> None:
     """Raise `Usage` if the dialect cannot express a kernel of the sort."""
-    for capability, needs, what, instead in _NEEDED:
-        if capability not in dialect.capabilities and any(needs(k) for k in sort.kernels):
-            reason = f"its {sort.algorithm} sort {what.format(dialect.name)}"
-            raise Usage(f"target {sort.target}: {reason}; omit the API {api}{instead}")
+    for capability, uses, action, alternative in _NEEDED:
+        if capability not in dialect.capabilities and any(uses(k) for k in sort.kernels):
+            reason = f"its {sort.algorithm} sort {action.format(dialect.name)}"
+            raise Usage(f"target {sort.target}: {reason}; omit the API {api}{alternative}")
 
 
 def written(sort: Sort, language: str, api: str, only: str = "") -> Source:
