@@ -16,8 +16,9 @@ def collapsed(
 ) -> tuple[dict[str, bytes], Manifest]:
     """Return the files of a single-header bundle, and its manifest, from the files of a bundle with folders.
 
-    A header contains the kernels of all targets.  If `files` lacks those of a target, the caller passes `old`, the
-    previous manifest.  The function then returns no headers, and the new manifest keeps the headers' hashes from `old`.
+    There is a header for each API, which contains the kernels of all targets.  If `files` lacks those of a target, the
+    caller passes `old`, the previous manifest.  The result then has no headers, and the new manifest keeps the headers'
+    hashes from `old`.
     """
     targets, prefix = sorted(manifest.targets), manifest.prefix
     apis = listed(api for entry in manifest.targets.values() for api in entry.choice.apis)

@@ -106,7 +106,7 @@ class Local(ABC):
     def first(self, keys: Any, k: int, first: int) -> Run:
         """Return the first `k` sorted keys of this rank, with their 64-bit global indices.
 
-        first: the global index of the first key.
+        first: the global index that the first key of the unsorted shard has.
         """
 
     @abstractmethod

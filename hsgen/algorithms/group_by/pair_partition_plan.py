@@ -45,7 +45,7 @@ def bound(p: PairPartition) -> dict[str, Binding]:
 
 
 def rule(p: PairPartition) -> ScratchRule:
-    """Return the rule for the size of the scratch that the pair partition needs (`steps`)."""
+    """Return the rule for the size of the scratch that the launches of the pair partition need."""
     rest = p.rest
     plus = bound(p)["rest"].plus + UNIT + (4 * rest_words(rest).tile_states.start if rest else 0)
     each = {"unit": rest.tile, "per_unit": 4 * rest.radix, "units": -(-p.shape.most // rest.tile)} if rest else {}

@@ -75,7 +75,7 @@ _NARROW = 16
 The lanes of a subgroup then share the registers of this thread, so a lane of a wider subgroup has fewer registers.
 """
 _LEAST_REGISTERS = 128
-"""If a lane has at most this many registers, and keys are wide, a lane takes half as many keys of a chunk."""
+"""If a lane has at most this many registers, and keys are wide, chunks have half of their usual number of keys."""
 _TAKES = (128, 64, 32, 16, 8)
 _ROOMS = ((1 << 18, 1 << 14), (1 << 16, 1 << 13), (0, 1 << 12))
 """(length, entries): the candidate list of a row longer than `length` has room for `entries` pairs of key and index.

@@ -163,8 +163,8 @@ class Pieces(Stage):
     def moved(self, step: Step, n: int) -> int | None:
         """Return the bytes that a launch moves for `n` keys, if every bucket after two digits fits a work-group.
 
-        Keys without values are then sorted before this stage, by partitions and buckets, so the launches of this stage
-        move 0 bytes.
+        In that case, partitions and buckets have sorted keys without values before this stage.  The launches of this
+        stage then move 0 bytes.
         """
         p, count = self.p, 1 << pairs.bits(self.p, n) if self.p.has_pair_buckets else 0
         if not p.has_pair_buckets:

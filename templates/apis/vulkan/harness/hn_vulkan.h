@@ -56,8 +56,8 @@ extern struct hn_state {
     double tick_seconds;
     uint32_t features;
     hs_vulkan_binding binding;
-    uint32_t first; /* 1: sorters start with their first sort, which takes all calls.  2: likewise, but the harness then
-                       makes all other pipelines, which take the calls. */
+    uint32_t first; /* 1: a sorter has only the pipelines of its first sort, which serves all calls.  2: the harness
+                       also creates the other pipelines before the calls, so each call uses its usual sort. */
     uint64_t binding_limit, sorted; /* sorted: the last n */
     int poison, unchecked; /* unchecked: 1 if the guard was not checked since the last sort */
     hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
