@@ -12,8 +12,10 @@ import covering
 import pytest
 from nightly import sampled
 
+from hsgen.algorithms.segmented import short_rows
 from hsgen.core.errors import Usage
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.dialects import reference
 from hsgen.dialects.contract import contract
@@ -232,3 +234,10 @@ def test_sorts_that_a_dialect_cannot_express_are_refused() -> None:
     assert any(k.cooperative for k in waits.kernels)
     with pytest.raises(Usage, match="requires barriers of all work-groups, which metal lacks; omit the API metal"):
         kernels.render(waits, "metal")
+    segments = target.find("nvidia-hopper").sort(
+        "segmented_sort", "u32", Signature(value="index64", key_transform=True)
+    )
+    rows = short_rows.specialize(segments, 1 << 18)
+    assert rows is not None and any(k.int16 for k in rows.kernels) and not all(k.int16 for k in rows.kernels)
+    with pytest.raises(Usage, match="has 16-bit integers in local memory, which glsl lacks; omit the API vulkan$"):
+        kernels.render(rows, "vulkan")
