@@ -239,5 +239,5 @@ def test_sorts_that_a_dialect_cannot_express_are_refused() -> None:
     )
     rows = short_rows.specialize(segments, 1 << 18)
     assert rows is not None and any(k.int16 for k in rows.kernels) and not all(k.int16 for k in rows.kernels)
-    with pytest.raises(Usage, match="has 16-bit integers in local memory, which glsl lacks; omit the API vulkan$"):
+    with pytest.raises(Usage, match=r"has 16-bit integers in local memory, which glsl lacks; omit the API vulkan$"):
         kernels.render(rows, "vulkan")
